@@ -1,0 +1,35 @@
+"""Measure ways of executing a Keras or TensorFlow model side by side, and keep the result in MLflow."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mlflow_tfexec.records.codec import load_recording as load_recording
+    from mlflow_tfexec.records.judgement import Judgement as Judgement
+    from mlflow_tfexec.records.recording import Recording as Recording
+    from mlflow_tfexec.statistics.judge import judge as judge
+
+# Names are resolved on first use: as a plugin this module is imported by every `import mlflow`, and must cost nothing.
+_PUBLIC = {
+    "Judgement": "mlflow_tfexec.records.judgement",
+    "Recording": "mlflow_tfexec.records.recording",
+    "judge": "mlflow_tfexec.statistics.judge",
+    "load_recording": "mlflow_tfexec.records.codec",
+}
+
+__all__ = ["Judgement", "Recording", "judge", "load_recording"]
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "__version__":
+        import importlib.metadata
+
+        return importlib.metadata.version("mlflow-tfexec")
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,142 @@
+"""Recordings to and from JSON lines.
+
+History of FORMAT_VERSION:
+1. header, mode, block, health, phase, finding, end.
+
+Absent numbers are null or left out; NaN and infinities are never written.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from mlflow_tfexec.errors import RecordingError
+from mlflow_tfexec.records.findings import Finding
+from mlflow_tfexec.records.recording import (
+    AnyLine,
+    Block,
+    End,
+    FindingLine,
+    Header,
+    Health,
+    ModeLine,
+    Phase,
+    Recording,
+)
+
+FORMAT = "tfexec-recording"
+FORMAT_VERSION = 1
+
+T = TypeVar("T", bound=BaseModel)
+
+_KINDS: dict[str, type[AnyLine]] = {
+    "mode": ModeLine,
+    "block": Block,
+    "health": Health,
+    "phase": Phase,
+    "finding": FindingLine,
+    "end": End,
+}
+
+
+def encode(line: BaseModel) -> str:
+    """Write one line of a recording as JSON without a line break. Fields that are None are left out."""
+    return json.dumps(line.model_dump(mode="json", exclude_none=True), allow_nan=False, separators=(",", ":"))
+
+
+def load_recording(path: str | Path) -> Recording:
+    """Read a recording from disk.
+
+    Args:
+        path: a `recording.jsonl`, or a directory that holds one.
+
+    Raises:
+        RecordingError: the file is missing, is not a recording, is damaged, or comes from a later format.
+    """
+    path = Path(path)
+    if path.is_dir():
+        path = path / "recording.jsonl"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RecordingError(
+            f"Cannot read recording {str(path)!r}: {error.strerror}. Give the path of a recording.jsonl."
+        ) from None
+    except UnicodeDecodeError:
+        raise RecordingError(f"{str(path)!r} is not a recording: it is not text.") from None
+    return decode(text, name=str(path))
+
+
+def decode(text: str, *, name: str = "recording") -> Recording:
+    """Read a recording from its text; *name* is used in messages. Raises RecordingError as `load_recording` does."""
+    rows = text.split("\n")
+    # The last row is empty in a whole file; otherwise the writer died inside it, and it never counted.
+    cut_row = rows.pop()
+    findings = []
+    if cut_row.strip():
+        findings.append(
+            Finding(
+                code="recording_cut",
+                what="The last line of the recording is incomplete and was left out.",
+                why="The process that wrote it was killed, or the disk was full.",
+            )
+        )
+    if not rows:
+        raise RecordingError(f"{name!r} is not a recording: it holds no complete line.")
+    header = _read_header(rows[0], name=name)
+    lines: list[AnyLine] = []
+    unknown: dict[str, int] = {}
+    for number, row in enumerate(rows[1:], start=2):
+        if not row.strip():
+            continue
+        data = _read_json(row, name=name, number=number)
+        kind = str(data.get("kind"))
+        line_type = _KINDS.get(kind)
+        if line_type is None:
+            unknown[kind] = unknown.get(kind, 0) + 1
+            continue
+        lines.append(_validate(line_type, data, name=name, number=number))
+    findings.extend(
+        Finding(
+            code="unknown_kind",
+            what=f"{count} line(s) of kind {kind!r} were skipped.",
+            why="They come from a later version of mlflow-tfexec.",
+            what_to_try="Upgrade mlflow-tfexec to read them.",
+        )
+        for kind, count in sorted(unknown.items())
+    )
+    return Recording(header=header, lines=tuple(lines), reading_findings=tuple(findings))
+
+
+def _read_header(row: str, *, name: str) -> Header:
+    data = _read_json(row, name=name, number=1)
+    if data.get("kind") != "header" or data.get("format") != FORMAT:
+        raise RecordingError(f"{name!r} is not a recording: its first line is not a {FORMAT} header.")
+    version = data.get("version")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise RecordingError(
+            f"{name!r} has recording format {version!r}; this version reads up to {FORMAT_VERSION}. "
+            "Upgrade mlflow-tfexec."
+        )
+    return _validate(Header, data, name=name, number=1)
+
+
+def _read_json(row: str, *, name: str, number: int) -> dict[str, Any]:
+    try:
+        data = json.loads(row)
+    except json.JSONDecodeError:
+        raise RecordingError(f"{name!r}, line {number}: not JSON. The file is damaged.") from None
+    if not isinstance(data, dict):
+        raise RecordingError(f"{name!r}, line {number}: not an object. The file is damaged.")
+    return data
+
+
+def _validate(line_type: type[T], data: dict[str, Any], *, name: str, number: int) -> T:
+    try:
+        return line_type.model_validate(data)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise RecordingError(f"{name!r}, line {number}: {where}: {problem['msg']}.") from None

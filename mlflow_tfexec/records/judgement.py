@@ -1,0 +1,126 @@
+"""What is derived from a recording: summaries, comparisons, verdicts, the ordering."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from mlflow_tfexec.records.findings import Finding
+
+Verdict = Literal["slower", "faster", "equivalent", "undecided"]
+"""Of the first against the second. `undecided` means too little is known, never that they are the same."""
+
+Scope = Literal["launches", "this launch only"]
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Time of one call of one mode, fence included, in milliseconds."""
+
+    median: float
+    """Geometric mean over launches of the median over rounds of each block's median."""
+    mean: float
+    """Arithmetic mean of all timed calls."""
+    std: float | None
+    """Standard deviation of all timed calls. None with a single call."""
+    min: float
+    max: float
+    p05: float
+    p95: float
+    p99: float | None
+    """None below 100 calls: the quantile would be the maximum."""
+    ci95_low: float | None
+    ci95_high: float | None
+    """95 % interval of `median` over launches (of this launch, with one). None: too few data for one."""
+    calls: int
+    launches: int
+    rounds: int
+    """Valid rounds, over all launches."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of two times with its interval."""
+
+    ratio: float
+    ci95_low: float | None
+    ci95_high: float | None
+
+
+@dataclass(frozen=True)
+class ModeSummary:
+    """One mode of a benchmark."""
+
+    mode: str
+    status: str
+    reason: str | None
+    latency_ms: Latency | None
+    """None where nothing valid was timed."""
+    speedup: Ratio | None
+    """Baseline's time over this mode's time: above 1 is faster than the baseline."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two modes: the time of *a* over the time of *b*."""
+
+    a: str
+    b: str
+    ratio: float
+    ci95_low: float | None
+    ci95_high: float | None
+    verdict: Verdict
+    """`slower`: a is slower than b."""
+    launches_needed: int | None = None
+    """For an undecided pair: launches that would probably decide it. None: decided, or not to be foreseen."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All that is claimed of a benchmark. Pure: the same recording gives the same judgement."""
+
+    benchmark_id: str
+    model: str
+    ordering: str
+    """Slowest first, such as `eager > graph = graph_nojit > xla`. Empty when fewer than two modes were measured."""
+    fastest: str | None
+    """The mode that every other ranked mode is slower than or equivalent to. None: undecided."""
+    scope: Scope
+    modes: tuple[ModeSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    """Every pair of ranked modes, the slower estimate first."""
+    control: Comparison | None
+    """The A/A control: the same mode in two processes. Its ratio is this session's noise."""
+    findings: tuple[Finding, ...]
+
+    def mode(self, name: str) -> ModeSummary:
+        """Return the summary of one mode. Raises KeyError for a mode that was not asked for."""
+        for summary in self.modes:
+            if summary.mode == name:
+                return summary
+        raise KeyError(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON form that `report --format json` prints for one benchmark."""
+        return {
+            "benchmark_id": self.benchmark_id,
+            "model": self.model,
+            "ordering": self.ordering,
+            "fastest": self.fastest,
+            "scope": self.scope,
+            "modes": [asdict(mode) for mode in self.modes],
+            "comparisons": [_comparison_dict(comparison) for comparison in self.comparisons],
+            "control": _comparison_dict(self.control) if self.control else None,
+            "findings": [finding.model_dump(mode="json") for finding in self.findings],
+        }
+
+
+def _comparison_dict(comparison: Comparison) -> dict[str, Any]:
+    """Give a comparison with its interval as a pair. A missing interval is null, not a pair of nulls."""
+    interval = None if comparison.ci95_low is None else [comparison.ci95_low, comparison.ci95_high]
+    return {
+        "a": comparison.a,
+        "b": comparison.b,
+        "ratio": comparison.ratio,
+        "ci95": interval,
+        "verdict": comparison.verdict,
+        "launches_needed": comparison.launches_needed,
+    }

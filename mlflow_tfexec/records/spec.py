@@ -1,0 +1,74 @@
+"""What is to be measured: one model, one input, one device, several modes."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+BASELINE = "eager"
+"""The mode that speed-ups and outputs are measured against."""
+
+CONTROL_SUFFIX = "_control"
+"""A mode `X_control` is `X` once more in a process of its own: the A/A control, measured and never ranked."""
+
+DEFAULT_MARGIN = 0.05
+"""Two modes whose times differ by less are equivalent in practice. The seed's three identical modes were 4 % apart."""
+
+
+def is_control(mode: str) -> bool:
+    """Say whether *mode* is an A/A control. True: it is never ranked and never called fastest."""
+    return mode.endswith(CONTROL_SUFFIX)
+
+
+def controlled_mode(mode: str) -> str:
+    """Name the mode that the control *mode* repeats."""
+    return mode.removesuffix(CONTROL_SUFFIX)
+
+
+class Preset(NamedTuple):
+    """How much is measured."""
+
+    launches: int
+    rounds: int
+
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        "quick": Preset(launches=1, rounds=10),
+        "standard": Preset(launches=3, rounds=10),
+        "rigorous": Preset(launches=5, rounds=20),
+    }
+)
+
+Task = Literal["inference"]
+
+
+class Spec(BaseModel):
+    """One benchmark as asked for. Frozen; unknown keys from later versions are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
+
+    model: str
+    modes: tuple[str, ...]
+    task: str = "inference"
+    preset: str = "standard"
+    batch_size: int = 1
+    input_shape: tuple[int, ...] | None = None
+    """Shape of one item, without the batch. None: the model's own default."""
+    dtype: str = "float32"
+    """A Keras dtype policy."""
+    weights: str | None = None
+    """None: random weights from the seed, no download."""
+    device: str = "auto"
+    seed: int = 0
+    launches: int = 3
+    rounds: int = 10
+    block_ms: float = 100.0
+    """Timed work per mode and round; the number of calls follows from the pilot."""
+    warmup_s: float = 10.0
+    """Longest warm-up per mode and launch."""
+    timeout_s: float = 1800.0
+    """Longest wait for one answer of a worker."""
+    margin: float = DEFAULT_MARGIN
+    """Margin of practical equivalence, as a fraction."""

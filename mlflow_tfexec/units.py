@@ -1,0 +1,59 @@
+"""Numbers to text for people: the only place where a display unit is chosen."""
+
+NS_PER_MS = 1_000_000
+NS_PER_S = 1_000_000_000
+BYTES_PER_MB = 1024 * 1024
+
+# (upper bound in ms, factor from ms, unit): the unit is chosen so that the number keeps 1 to 4 digits before the point.
+_DURATIONS = ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e4, 1.0, "ms"))
+
+
+def duration(value_ms: float, *, digits: int = 3) -> str:
+    """Write a duration given in milliseconds with *digits* significant digits.
+
+    >>> duration(0.0213), duration(368.912), duration(12_345.0)
+    ('21.3 µs', '369 ms', '12.3 s')
+    """
+    for bound, factor, unit in _DURATIONS:
+        if abs(value_ms) < bound:
+            return f"{significant(value_ms * factor, digits=digits)} {unit}"
+    return f"{significant(value_ms / 1e3, digits=digits)} s"
+
+
+def significant(value: float, *, digits: int = 3) -> str:
+    """Write *value* with *digits* significant digits and no exponent.
+
+    >>> significant(0.8821), significant(15.96), significant(1234.5)
+    ('0.882', '16.0', '1234')
+    """
+    if value == 0:
+        return "0"
+    magnitude = len(str(int(abs(value)))) if abs(value) >= 1 else -_leading_zeros(abs(value))
+    return f"{value:.{max(0, digits - magnitude)}f}"
+
+
+def _leading_zeros(value: float) -> int:
+    """Count the zeros between the point and the first digit of a value below one."""
+    zeros = 0
+    while value < 0.1 and zeros < 30:  # noqa: PLR2004 - one decimal place a turn
+        value *= 10
+        zeros += 1
+    return zeros
+
+
+def ratio(value: float) -> str:
+    """Write a ratio of two times.
+
+    >>> ratio(8.0912), ratio(0.3517), ratio(123.4)
+    ('8.09×', '0.352×', '123×')
+    """
+    return f"{significant(value)}×"
+
+
+def memory(value_mb: float) -> str:
+    """Write an amount of memory given in MiB.
+
+    >>> memory(512.3), memory(4096)
+    ('512 MiB', '4.00 GiB')
+    """
+    return f"{value_mb:.0f} MiB" if value_mb < 1024 else f"{value_mb / 1024:.2f} GiB"  # noqa: PLR2004 - MiB in a GiB
