@@ -23,6 +23,8 @@ from mlflow_tfexec.records.spec import BASELINE, Spec
 SEED_TABLE_MS = {"eager": 369.0, "graph": 15.9, "graph_nojit": 15.9, "xla": 11.6, "graph_control": 15.9}
 """The figures that started the project, with the noise taken out."""
 
+COMPLETE = End(status="complete", ended="2026-01-31T12:05:00Z")
+
 
 def make_recording(
     times_ms: Mapping[str, float] = SEED_TABLE_MS,
@@ -36,7 +38,7 @@ def make_recording(
     seed: int = 0,
     benchmark_id: str = "0123456789abcdef0123456789abcdef",
     environment: dict[str, Any] | None = None,
-    end: End | None = End(status="complete", ended="2026-01-31T12:05:00Z"),
+    end: End | None = COMPLETE,
     **spec: Any,
 ) -> Recording:
     """Make a recording whose true call time per mode is *times_ms*; noises are standard deviations of log times."""
