@@ -1,0 +1,189 @@
+"""What a judgement must warn of, as findings."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from mlflow_tfexec.records.findings import Finding
+from mlflow_tfexec.records.judgement import Comparison, ModeSummary, Scope
+from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
+from mlflow_tfexec.records.spec import BASELINE
+from mlflow_tfexec.statistics.rounds import MAX_DROPPED_SHARE, LaunchRounds, invalid_blocks, launch_rounds
+from mlflow_tfexec.units import ratio
+
+_WITHOUT_IT = "Or leave the mode out."
+
+# Status → (why, what to try).
+_FAILURES: Mapping[str, tuple[str, str]] = {
+    "trace_failed": (
+        "tf.function could not turn the model's Python code into a graph.",
+        "Look for Python code in the model that depends on tensor values.",
+    ),
+    "compile_failed": (
+        "XLA could not compile the graph: often an operation that it lacks, or a shape unknown in advance.",
+        "Give a fixed input shape and look for the operation that the reason names.",
+    ),
+    "run_failed": ("The call itself raised an error.", "Run the model once by hand in this mode."),
+    "oom": ("There was not enough memory.", "Try a smaller batch, or free the device of other programs."),
+    "timeout": ("The worker did not answer in time.", "Allow more time for one answer."),
+    "crashed": (
+        "The worker process ended by itself; the other modes ran in processes of their own and are not touched.",
+        "Read the worker's last lines in the recording.",
+    ),
+}
+_UNKNOWN_FAILURE = ("The mode could not be measured.", "Read the worker's last lines in the recording.")
+
+
+def machine_findings(recording: Recording) -> Iterator[Finding]:
+    """Warn of rounds that the health checks called bad: dropped, or kept because there are too many."""
+    launches = [launch for launch in launch_rounds(recording) if launch.bad]
+    dropped = [launch for launch in launches if not launch.unstable]
+    unstable = [launch for launch in launches if launch.unstable]
+    if dropped:
+        yield Finding(
+            code="rounds_dropped",
+            what=f"Rounds left out, for all modes together: {_bad_rounds(dropped)}.",
+            why=f"The machine was disturbed in them: {_reasons(dropped)}.",
+        )
+    if unstable:
+        yield Finding(
+            code="unstable_machine",
+            what=f"The machine was often disturbed: {_bad_rounds(unstable)}. All these rounds were kept.",
+            why=f"Seen: {_reasons(unstable)}. Above {MAX_DROPPED_SHARE:.0%} of a launch, dropping would pick the data.",
+            what_to_try="Measure again on a quieter machine.",
+        )
+
+
+def mode_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Iterator[Finding]:
+    """Warn of modes that failed, were skipped, were never timed, differ in their outputs or traced again."""
+    invalid = invalid_blocks(recording)
+    for summary in summaries:
+        line = recording.final_line(summary.mode)
+        if summary.status == "skipped":
+            yield _skipped(summary)
+        elif summary.status not in MEASURED_STATUSES:
+            yield _failed(summary, line)
+        elif summary.latency_ms is None:
+            yield Finding(
+                code="nothing_timed",
+                what="No block of this mode counts, so nothing is said of its time.",
+                mode=summary.mode,
+            )
+        if summary.status == "outputs_differ":
+            yield _outputs_differ(recording, summary.mode)
+        if summary.mode in invalid:
+            yield _retraced(summary.mode, *invalid[summary.mode])
+
+
+def benchmark_findings(
+    recording: Recording, scope: Scope, comparisons: Sequence[Comparison], control: Comparison | None
+) -> Iterator[Finding]:
+    """Warn of what limits the whole: cut short, one launch, a control that differs, pairs left undecided."""
+    if recording.end is None or recording.end.status != "complete":
+        yield Finding(
+            code="partial",
+            what="The benchmark was cut short." if recording.end is None else f"It ended as {recording.end.status}.",
+            why="What is shown rests on the part that was measured.",
+            what_to_try="Run it again for the whole.",
+        )
+    if scope == "this launch only":
+        yield Finding(
+            code="one_launch",
+            what="All figures come from this launch only.",
+            why="A fresh launch often differs by a few percent; the intervals do not contain that.",
+            what_to_try="Measure three launches or more.",
+        )
+    if control is not None and control.verdict in {"slower", "faster"}:
+        yield Finding(
+            code="control_differs",
+            what=f"{control.a} measured twice gave two times, {_with_interval(control)} apart.",
+            why="Both are the same mode, so this is noise; do not believe differences between modes that are smaller.",
+            what_to_try="Measure again on a quieter machine, or with more launches.",
+        )
+    undecided = [comparison for comparison in comparisons if comparison.verdict == "undecided"]
+    if undecided:
+        yield _undecided(undecided)
+
+
+def _failed(summary: ModeSummary, line: ModeLine | None) -> Finding:
+    why, what_to_try = _FAILURES.get(summary.status, _UNKNOWN_FAILURE)
+    where = f" in launch {line.launch}" if line else ""
+    what = f"Ended as {summary.status}{where}{': ' + _sentence(summary.reason) if summary.reason else '.'}"
+    if summary.latency_ms is not None:
+        what += " Times from before are shown, not ranked."
+    return Finding(
+        code="mode_failed", what=what, why=why, what_to_try=f"{what_to_try} {_WITHOUT_IT}", mode=summary.mode
+    )
+
+
+def _skipped(summary: ModeSummary) -> Finding:
+    return Finding(
+        code="mode_skipped",
+        what=f"Was not measured{': ' + _sentence(summary.reason) if summary.reason else '.'}",
+        mode=summary.mode,
+    )
+
+
+def _outputs_differ(recording: Recording, mode: str) -> Finding:
+    outputs = [line.output for line in recording.mode_lines.get(mode, {}).values() if line.output is not None]
+    absolute = [output.max_abs_error for output in outputs if output.max_abs_error is not None]
+    relative = [output.max_rel_error for output in outputs if output.max_rel_error is not None]
+    figures = [
+        f"{max(values):.3g} {word}" for values, word in ((absolute, "absolute"), (relative, "relative")) if values
+    ]
+    limits = [
+        f" Allowed: {output.atol:.3g} absolute plus {output.rtol:.3g} relative."
+        for output in outputs
+        if output.atol is not None and output.rtol is not None
+    ]
+    return Finding(
+        code="outputs_differ",
+        what=f"Its outputs differ from {BASELINE}'s{' by up to ' + ', '.join(figures) if figures else ''}."
+        + (limits[0] if limits else ""),
+        why="A quicker answer that is another answer is no gain, so this mode is never called fastest.",
+        what_to_try="Check the model's accuracy in this mode before using it.",
+        mode=mode,
+    )
+
+
+def _retraced(mode: str, invalid: int, total: int) -> Finding:
+    return Finding(
+        code="retraced",
+        what=f"Traced or compiled again inside {invalid} of {total} blocks; these were left out.",
+        why="Such a block times the compiler. Inputs of changing shape, or Python numbers as arguments, cause it.",
+        what_to_try="Feed tensors of one shape.",
+        mode=mode,
+    )
+
+
+def _undecided(comparisons: Sequence[Comparison]) -> Finding:
+    pairs = [f"{comparison.a} ? {comparison.b} ({_foreseen(comparison.launches_needed)})" for comparison in comparisons]
+    needed = [comparison.launches_needed for comparison in comparisons if comparison.launches_needed is not None]
+    return Finding(
+        code="undecided",
+        what=f"Undecided: {', '.join(pairs)}.",
+        why="The interval is too wide to say slower, faster or equivalent. Undecided does not mean the same.",
+        what_to_try=f"Measure {max(needed)} launches." if needed else "Measure more launches.",
+    )
+
+
+def _foreseen(launches: int | None) -> str:
+    return "launches needed not to be foreseen" if launches is None else f"about {launches} launches would decide"
+
+
+def _with_interval(comparison: Comparison) -> str:
+    if comparison.ci95_low is None or comparison.ci95_high is None:
+        return ratio(comparison.ratio)
+    return f"{ratio(comparison.ratio)} [{ratio(comparison.ci95_low)}, {ratio(comparison.ci95_high)}]"
+
+
+def _bad_rounds(launches: Sequence[LaunchRounds]) -> str:
+    return ", ".join(f"{len(launch.bad)} of {len(launch.measured)} in launch {launch.launch}" for launch in launches)
+
+
+def _reasons(launches: Sequence[LaunchRounds]) -> str:
+    return "; ".join(sorted({reason for launch in launches for reason in launch.bad.values()}))
+
+
+def _sentence(text: str) -> str:
+    """End *text* with a full stop, so that sentences can follow it."""
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else text + "."
