@@ -1,0 +1,29 @@
+"""What a mode is: a name, and how to make a call out of a model's step."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlflow_tfexec.measurement.call import PreparedCall
+
+Step = Callable[..., Any]
+"""One forward call of the model: tensors in, tensors out."""
+
+Prepare = Callable[[Step, tuple[Any, ...]], PreparedCall]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way of executing a model."""
+
+    id: str
+    title: str
+    """What is called, in the reader's terms."""
+    position: int
+    """Place in lists and tables."""
+    prepare: Prepare
+    """(step, inputs) → a call without arguments. Runs in the mode's own process, where TensorFlow is imported."""
+    default: bool = True
+    """Part of the set that is measured when no modes are named."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables that the mode's process starts with."""

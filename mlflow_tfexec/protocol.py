@@ -1,0 +1,142 @@
+"""What the parent and a worker say to each other, and how it travels.
+
+One message is one line: a marker, then JSON. Lines without the marker are not ours (something in the
+interpreter's start-up printed them) and are passed over. The channel is the worker's original stdin and
+stdout, which the worker moves to private descriptors before it runs anybody else's code.
+"""
+
+import json
+from typing import Any, BinaryIO, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mlflow_tfexec.records.recording import InputFacts, OutputDifference
+from mlflow_tfexec.records.spec import Spec
+
+MARKER = b"\x1etfexec "
+"""Begins with the ASCII record separator, which no print statement writes by accident."""
+
+Action = Literal["start", "build", "first_call", "pilot", "block", "finish"]
+
+
+class Message(BaseModel):
+    """Anything that travels. Frozen."""
+
+    model_config = ConfigDict(frozen=True, protected_namespaces=())
+
+
+class Start(Message):
+    """What a worker is for; sent once, with the first request."""
+
+    spec: Spec
+    mode: str
+    scratch: str
+    """Directory in which the workers of one launch exchange the baseline's outputs."""
+
+
+class Request(Message):
+    """One thing a worker shall do."""
+
+    do: Action
+    start: Start | None = None
+    calls: int | None = None
+    """For `block`: how many calls to time."""
+
+
+class Failure(Message):
+    """Why a request was not fulfilled."""
+
+    status: str
+    """A status of the mode, such as `compile_failed`."""
+    reason: str
+    wrong_request: bool = False
+    """True: it would fail in every mode, because of what was asked (a shape the model refuses)."""
+
+
+class Hello(Message):
+    """TensorFlow is imported and the device chosen."""
+
+    tensorflow: dict[str, Any]
+    """Facts for the environment; `device` is absent when the device asked for is not there."""
+
+
+class Built(Message):
+    """The model stands, its inputs are on the device."""
+
+    inputs: tuple[InputFacts, ...]
+    weights_sha256: str | None = None
+
+
+class FirstCall(Message):
+    """Traced, compiled and called twice."""
+
+    trace_ns: int | None = None
+    first_call_ns: int
+    second_call_ns: int
+    traces: int
+    fence_ns: int | None = None
+    output: OutputDifference
+    output_spread: float | None = None
+    """Relative spread of the baseline's outputs; None in other modes."""
+
+
+class Pilot(Message):
+    """About how long one call takes."""
+
+    call_ns: int
+
+
+class BlockTimes(Message):
+    """The raw figures of one block."""
+
+    latency_ns: list[int]
+    dispatch_ns: list[int]
+    throughput_calls: int
+    throughput_total_ns: int
+    traces: int
+    valid: bool
+
+
+class Finished(Message):
+    """Last words."""
+
+    traces: int
+    peak_memory_bytes: int | None = None
+
+
+Reply = Failure | Hello | Built | FirstCall | Pilot | BlockTimes | Finished
+
+
+class _Envelope(BaseModel):
+    """Tags a reply with its type, so that it can be read back."""
+
+    reply: str
+    body: dict[str, Any] = Field(default_factory=dict)
+
+
+_REPLIES: dict[str, type[Message]] = {
+    reply.__name__: reply for reply in (Failure, Hello, Built, FirstCall, Pilot, BlockTimes, Finished)
+}
+
+
+def send(stream: BinaryIO, message: Message) -> None:
+    """Write one message and flush it. Raises OSError when the other side is gone."""
+    if isinstance(message, Request):
+        payload = message.model_dump_json()
+    else:
+        payload = _Envelope(reply=type(message).__name__, body=message.model_dump(mode="json")).model_dump_json()
+    stream.write(MARKER + payload.encode() + b"\n")
+    stream.flush()
+
+
+def read_request(line: bytes) -> Request | None:
+    """Read a request from one line. None: the line is not a message."""
+    return Request.model_validate_json(line[len(MARKER) :]) if line.startswith(MARKER) else None
+
+
+def read_reply(line: bytes) -> Message | None:
+    """Read a reply from one line. None: the line is not a message."""
+    if not line.startswith(MARKER):
+        return None
+    envelope = json.loads(line[len(MARKER) :])
+    return _REPLIES[envelope["reply"]].model_validate(envelope["body"])

@@ -1,0 +1,1 @@
+"""The parent side: launches, rounds, and the spool. Never imports TensorFlow."""

@@ -1,0 +1,58 @@
+"""One benchmark from its first launch to its last line."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from mlflow_tfexec.errors import Interrupted
+from mlflow_tfexec.measurement.environment import describe_host
+from mlflow_tfexec.records.findings import Finding
+from mlflow_tfexec.records.recording import End
+from mlflow_tfexec.records.spec import Spec
+from mlflow_tfexec.session.clock import utc_now
+from mlflow_tfexec.session.launch import Launch
+from mlflow_tfexec.session.observer import Observer
+from mlflow_tfexec.session.state import BenchmarkState
+from mlflow_tfexec.spool import SpooledBenchmark
+
+
+def run_session(
+    spec: Spec,
+    spool: SpooledBenchmark,
+    observer: Observer,
+    *,
+    variables: Mapping[str, Mapping[str, str]],
+    findings: tuple[Finding, ...] = (),
+) -> None:
+    """Measure *spec* and write its recording into *spool*, line by line.
+
+    Args:
+        spec: what is to be measured.
+        spool: a created, empty directory of the spool.
+        observer: told of every step.
+        variables: mode → environment variables that its process starts with.
+        findings: what the request itself brought to light.
+
+    Raises:
+        RequestError: the model or the device cannot be had as asked; nothing was measured, the spool is removed.
+        Interrupted: the recording holds what was measured until then.
+        SpoolError: the disk is full.
+    """
+    state = BenchmarkState(spec=spec, spool=spool, observer=observer, environment=describe_host(), variables=variables)
+    for finding in findings:
+        state.add_finding(finding)
+    status: Literal["complete", "interrupted", "failed"] = "failed"
+    try:
+        for number in range(spec.launches):
+            if state.modes():
+                Launch(state, number).run()
+        status = "complete" if state.modes() else "failed"
+    except (Interrupted, KeyboardInterrupt):
+        status = "interrupted"
+        raise
+    finally:
+        if state.header is None:
+            spool.discard()
+        else:
+            state.clock.write(spool)
+            spool.append(End(status=status, ended=utc_now()))
+            spool.close()

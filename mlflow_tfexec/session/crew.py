@@ -1,0 +1,127 @@
+"""The workers of one launch, one of them working at a time; a worker that fails costs its own mode only."""
+
+from typing import Any, TypeVar
+
+from mlflow_tfexec.errors import RequestError
+from mlflow_tfexec.protocol import Action, BlockTimes, Message, Request, Start
+from mlflow_tfexec.records.recording import Block, ModeLine
+from mlflow_tfexec.session.clock import utc_now
+from mlflow_tfexec.session.plan import block_deadline_s
+from mlflow_tfexec.session.process import ModeFailed, WorkerProcess
+from mlflow_tfexec.session.state import BenchmarkState
+
+R = TypeVar("R", bound=Message)
+
+
+class Crew:
+    """Starts, asks and loses workers, and writes down what they say."""
+
+    def __init__(self, state: BenchmarkState, launch: int, scratch: str) -> None:
+        self._state = state
+        self._launch = launch
+        self._scratch = scratch
+        self._workers: dict[str, WorkerProcess] = {}
+        self._started: dict[str, str] = {}
+        self._status: dict[str, tuple[str, str | None]] = {}
+
+    @property
+    def modes(self) -> list[str]:
+        """Name the modes whose workers are alive, as far as is known."""
+        return list(self._workers)
+
+    @property
+    def pids(self) -> list[int]:
+        """Name the workers' processes."""
+        return [worker.pid for worker in self._workers.values()]
+
+    def start(self, mode: str) -> None:
+        """Start a worker and ask it to import TensorFlow, without waiting."""
+        self._started[mode] = utc_now()
+        log = self._state.spool.worker_log(self._launch, mode)
+        worker = WorkerProcess(mode, log, self._state.variables.get(mode, {}))
+        self._workers[mode] = worker
+        worker.send(Request(do="start", start=Start(spec=self._state.spec, mode=mode, scratch=self._scratch)))
+
+    def request_all(self, do: Action) -> None:
+        """Ask all workers for the same, without waiting."""
+        for worker in self._workers.values():
+            worker.send(Request(do=do))
+
+    def receive_all(self, reply_type: type[R]) -> dict[str, R]:
+        """Wait for every worker's answer; those that fail are lost."""
+        replies = {mode: self._receive(mode, reply_type) for mode in self.modes}
+        return {mode: reply for mode, reply in replies.items() if reply is not None}
+
+    def ask(self, mode: str, do: Action, reply_type: type[R]) -> R | None:
+        """Ask one worker and wait. None: the mode is lost, and that is recorded."""
+        self._workers[mode].send(Request(do=do))
+        return self._receive(mode, reply_type)
+
+    def ask_block(self, mode: str) -> BlockTimes | None:
+        """Have one block measured. None: the mode is lost, and that is recorded."""
+        calls = self._state.calls[mode]
+        deadline_s = block_deadline_s(self._state.call_ns[mode], calls, self._state.spec)
+        self._workers[mode].send(Request(do="block", calls=calls))
+        return self._receive(mode, BlockTimes, deadline_s=deadline_s)
+
+    def write_mode(self, mode: str, status: str, reason: str | None = None, **facts: Any) -> None:
+        """Record what is known of a mode; a later line adds to an earlier one."""
+        self._status[mode] = (status, reason)
+        self._state.append(
+            ModeLine(launch=self._launch, mode=mode, status=status, reason=reason, started=self._started[mode], **facts)
+        )
+
+    def write_end(self, mode: str, **facts: Any) -> None:
+        """Record a mode's last figures; its status stands."""
+        status, reason = self._status[mode]
+        self.write_mode(mode, status, reason, ended=utc_now(), **facts)
+
+    def write_block(self, mode: str, times: BlockTimes, *, round_: int, position: int, warmup: bool) -> None:
+        """Write a block's three figures before anything else happens."""
+        place: dict[str, Any] = {
+            "launch": self._launch,
+            "round": round_,
+            "position": position,
+            "mode": mode,
+            "warmup": warmup,
+            "valid": times.valid,
+        }
+        self._state.append(Block(metric="latency", calls_ns=tuple(times.latency_ns), **place))
+        self._state.append(Block(metric="dispatch", calls_ns=tuple(times.dispatch_ns), **place))
+        self._state.append(
+            Block(metric="throughput", calls=times.throughput_calls, total_ns=times.throughput_total_ns, **place)
+        )
+
+    def lose(self, mode: str, failure: ModeFailed) -> None:
+        """Record that a mode has failed, and go on without it.
+
+        Raises:
+            RequestError: it failed because of what was asked, before anything was measured.
+        """
+        if failure.wrong_request and self._launch == 0:
+            raise RequestError(f"Cannot load model {self._state.spec.model!r}: {failure.reason}")
+        worker = self._workers.pop(mode)
+        worker.kill()
+        self._state.failed.add(mode)
+        self.write_mode(mode, failure.status, failure.reason, log_tail=worker.log_tail(), ended=utc_now())
+        self._state.observer.failed(mode, failure.status, failure.reason)
+
+    def end_all(self) -> None:
+        """Let workers that have said their last word end by themselves."""
+        for worker in self._workers.values():
+            worker.let_end()
+        for worker in self._workers.values():
+            worker.wait_end()
+        self._workers.clear()
+
+    def kill_all(self) -> None:
+        """End every worker at once. Harmless when all have ended."""
+        for worker in self._workers.values():
+            worker.kill()
+
+    def _receive(self, mode: str, reply_type: type[R], *, deadline_s: float | None = None) -> R | None:
+        try:
+            return self._workers[mode].receive(reply_type, deadline_s=deadline_s or self._state.spec.timeout_s)
+        except ModeFailed as failure:
+            self.lose(mode, failure)
+            return None

@@ -1,0 +1,85 @@
+"""What a session finds out that the reader must know."""
+
+from mlflow_tfexec.records.findings import Finding
+from mlflow_tfexec.records.recording import OutputDifference
+
+
+def cpu_only(problem: str | None) -> Finding:
+    """`--device auto` found no GPU."""
+    return Finding(
+        code="cpu_only",
+        what="No GPU that TensorFlow can use: this is a measurement of the CPU.",
+        why=problem,
+        what_to_try="If there is an NVIDIA GPU: pip install 'mlflow-tfexec[gpu]', and --device gpu to insist on it.",
+    )
+
+
+def keras_backend_overridden(backend: str) -> Finding:
+    """KERAS_BACKEND names another backend than TensorFlow."""
+    return Finding(
+        code="keras_backend_overridden",
+        what=f"KERAS_BACKEND={backend} was overridden: the workers run Keras on TensorFlow.",
+        why="Only TensorFlow's ways of executing are measured.",
+        what_to_try="Unset KERAS_BACKEND to make this message go away.",
+    )
+
+
+def auto_jit(flags: str) -> Finding:
+    """Auto-clustering is on, so that `graph` is partly XLA."""
+    return Finding(
+        code="auto_jit",
+        what=f"TF_XLA_FLAGS={flags} switches auto-clustering on: graph is partly compiled by XLA here.",
+        why="The difference between graph and xla is then not the difference between TensorFlow's runtime and XLA.",
+        what_to_try="Unset TF_XLA_FLAGS.",
+    )
+
+
+def no_steady_state(mode: str, launch: int, busy_s: float) -> Finding:
+    """Warm-up ended by its limit."""
+    return Finding(
+        code="no_steady_state",
+        mode=mode,
+        what=f"Call times had not settled after {busy_s:.1f} s of warm-up in launch {launch + 1}.",
+        why="Clocks, caches or other work on the machine still changed them; medians may be too high or too low.",
+        what_to_try="Raise --warmup, or keep the machine quiet.",
+    )
+
+
+def not_deterministic(output: OutputDifference) -> Finding:
+    """The baseline disagrees with itself."""
+    return Finding(
+        code="not_deterministic",
+        what=f"Two eager calls on the same input differ: {difference_text(output)}.",
+        why="Other modes' outputs cannot be judged against a baseline that changes.",
+        what_to_try="Look for random layers that are active in inference.",
+    )
+
+
+# float32 resolves 1e-7 of a value: outputs that vary by little more than that hide whatever a mode does to them.
+_LEAST_SPREAD = 1e-6
+
+
+def is_uninformative(spread: float | None) -> bool:
+    """Say whether outputs of this relative spread are too alike to show a difference. None is not known."""
+    return spread is not None and spread < _LEAST_SPREAD
+
+
+def outputs_uninformative() -> Finding:
+    """The outputs are all alike, so that comparing them proves little."""
+    return Finding(
+        code="outputs_uninformative",
+        what="All outputs of the model are nearly the same number, so equal outputs prove little.",
+        why="With random weights some models give the same answer whatever they are shown; speed does not depend on it.",
+        what_to_try="Use trained weights (--weights imagenet) to compare answers.",
+    )
+
+
+def difference_text(output: OutputDifference) -> str:
+    """Say how large a difference in outputs is, and what was allowed."""
+    if output.max_abs_error is None:
+        return "outputs differ from eager in number, shape or non-numeric content"
+    relative = f", {output.max_rel_error:.2g} of the largest value" if output.max_rel_error is not None else ""
+    return (
+        f"outputs differ from eager by up to {output.max_abs_error:.3g}{relative}; "
+        f"allowed: {output.rtol:g} of a value plus {output.atol:g} of the largest"
+    )

@@ -1,0 +1,43 @@
+"""What a session tells whoever watches it."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Stage = Literal["start", "build", "first_call", "pilot", "warmup", "rounds", "finish"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where the session stands."""
+
+    launch: int
+    """From 0."""
+    launches: int
+    stage: Stage
+    mode: str | None = None
+    """None: all modes at once."""
+    round: int | None = None
+    """From 0."""
+    rounds: int | None = None
+    left_s: float | None = None
+    """Time left as far as it can be foreseen. None before the first launch has been warmed up."""
+
+
+class Observer(Protocol):
+    """Somebody who watches; must return at once, since nothing is measured meanwhile."""
+
+    def progressed(self, progress: Progress) -> None:
+        """Take note that the next step begins."""
+
+    def failed(self, mode: str, status: str, reason: str) -> None:
+        """Take note that a mode is lost."""
+
+
+class Silence:
+    """An observer that says nothing."""
+
+    def progressed(self, progress: Progress) -> None:
+        """Ignore it."""
+
+    def failed(self, mode: str, status: str, reason: str) -> None:
+        """Ignore it."""

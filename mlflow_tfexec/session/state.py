@@ -1,0 +1,105 @@
+"""What is known while a benchmark runs, and is handed from one launch to the next."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlflow_tfexec.errors import RequestError
+from mlflow_tfexec.measurement.environment import fingerprint, gpu_missing_reason
+from mlflow_tfexec.protocol import Built, Hello
+from mlflow_tfexec.records.codec import FORMAT, FORMAT_VERSION
+from mlflow_tfexec.records.findings import Finding
+from mlflow_tfexec.records.recording import FindingLine, Header, Line
+from mlflow_tfexec.records.spec import Spec
+from mlflow_tfexec.session import findings
+from mlflow_tfexec.session.clock import utc_now
+from mlflow_tfexec.session.observer import Observer
+from mlflow_tfexec.session.phases import PhaseClock
+from mlflow_tfexec.spool import SpooledBenchmark
+
+
+@dataclass
+class BenchmarkState:
+    """What one launch hands to the next."""
+
+    spec: Spec
+    spool: SpooledBenchmark
+    observer: Observer
+    environment: dict[str, Any]
+    variables: Mapping[str, Mapping[str, str]]
+    """mode → environment variables of its process."""
+    clock: PhaseClock = field(default_factory=PhaseClock)
+    created: str = field(default_factory=utc_now)
+    failed: set[str] = field(default_factory=set)
+    """Modes that are not started again."""
+    calls: dict[str, int] = field(default_factory=dict)
+    """mode → calls per block, from the first launch's pilot."""
+    call_ns: dict[str, int] = field(default_factory=dict)
+    """mode → about how long one call takes."""
+    overhead_ns: int | None = None
+    """What the first launch took before its rounds."""
+    header: Header | None = None
+    pending: list[Line] = field(default_factory=list)
+    """Lines that came before the header could be written."""
+
+    def modes(self) -> list[str]:
+        """Name the modes that still run."""
+        return [mode for mode in self.spec.modes if mode not in self.failed]
+
+    def append(self, line: Line) -> None:
+        """Write a line of the recording, behind the header."""
+        if self.header is None:
+            self.pending.append(line)
+        else:
+            self.spool.append(line)
+
+    def add_finding(self, finding: Finding) -> None:
+        """Write a finding into the recording."""
+        self.append(FindingLine(finding=finding))
+
+    def write_header(self, built: Built | None) -> None:
+        """Write the recording's first line, once a worker has told what only TensorFlow knows."""
+        self.environment["fingerprint"] = fingerprint(self.environment)
+        self.header = Header(
+            format=FORMAT,
+            version=FORMAT_VERSION,
+            benchmark_id=self.spool.benchmark_id,
+            created=self.created,
+            spec=self.spec,
+            environment=self.environment,
+            inputs=built.inputs if built else (),
+            weights_sha256=built.weights_sha256 if built else None,
+        )
+        self.spool.append(self.header)
+        for line in self.pending:
+            self.spool.append(line)
+        self.pending.clear()
+
+    def take_device(self, hello: Hello) -> None:
+        """Take over what a worker has found.
+
+        Raises:
+            RequestError: the device that was asked for is not there.
+        """
+        facts = self.environment["tensorflow"] = hello.tensorflow
+        device = facts.get("device")
+        if device is None:
+            raise RequestError(f"No device {self.spec.device!r}. {self._device_advice()}")
+        if device == "CPU" and self.spec.device == "auto":
+            self.add_finding(findings.cpu_only(gpu_missing_reason(self.environment)))
+        gpus = self.environment.get("gpus", [])
+        number = int(device.partition(":")[2] or 0)
+        if device != "CPU" and number < len(gpus):
+            self.environment["gpu"] = gpus[number]
+
+    @property
+    def gpu_uuid(self) -> str | None:
+        """The GPU that is measured. None: the CPU is, or NVML does not know the GPU."""
+        uuid: str | None = self.environment.get("gpu", {}).get("uuid")
+        return uuid
+
+    def _device_advice(self) -> str:
+        seen = int(self.environment["tensorflow"].get("gpus_seen", 0))
+        if seen == 0:
+            return gpu_missing_reason(self.environment)
+        return f"TensorFlow sees {seen} GPU(s), numbered from 0: give a smaller N in --device gpu:N."

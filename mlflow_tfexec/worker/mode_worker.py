@@ -1,0 +1,129 @@
+"""One mode in one process, step by step."""
+
+import dataclasses
+import gc
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+from mlflow_tfexec.measurement.blocks import fence_cost_ns, pilot, time_block
+from mlflow_tfexec.measurement.call import PreparedCall, no_fence
+from mlflow_tfexec.models import load_model
+from mlflow_tfexec.models._keras_model import compute_dtype
+from mlflow_tfexec.models._reference import LoadedModel
+from mlflow_tfexec.modes import all_modes
+from mlflow_tfexec.protocol import BlockTimes, Built, Finished, FirstCall, Hello, Pilot, Start
+from mlflow_tfexec.records.recording import OutputDifference
+from mlflow_tfexec.records.spec import BASELINE
+from mlflow_tfexec.worker.device import choose_device, fence_for, peak_memory_bytes
+from mlflow_tfexec.worker.failures import Stage
+from mlflow_tfexec.worker.outputs import difference, load_reference, save_reference, spread, to_arrays
+
+
+class ModeWorker:
+    """Holds the model and the mode between requests, which come in the order of the methods below."""
+
+    stage: Stage
+    """What is being done, for the classification of a failure."""
+
+    def __init__(self, start: Start) -> None:
+        self.stage = "start"
+        self._spec = start.spec
+        self._mode = start.mode
+        self._reference = Path(start.scratch) / "baseline-outputs"
+        self._device = "CPU"
+        self._model: LoadedModel | None = None
+        self._call: PreparedCall | None = None
+
+    def start(self) -> Hello:
+        """Import TensorFlow and choose the device."""
+        facts = choose_device(self._spec.device)
+        self._device = facts.get("device", "CPU")
+        return Hello(tensorflow=facts)
+
+    def build(self) -> Built:
+        """Load the model, make its inputs, call it once."""
+        self.stage = "build"
+        self._model = load_model(self._spec)
+        return Built(inputs=self._model.input_facts, weights_sha256=self._model.weights_sha256)
+
+    def first_call(self) -> FirstCall:
+        """Trace, compile, call twice, and hold the outputs against the baseline's."""
+        if self._model is None:
+            raise RuntimeError("`first_call` was asked for before `build`")
+        self.stage = "trace"
+        fence = fence_for(self._device)
+        prepared = all_modes()[self._mode].prepare(self._model.step, self._model.inputs)
+        self._call = call = dataclasses.replace(prepared, fence=fence)
+        start_ns = perf_counter_ns()
+        trace_ns = None
+        if call.trace is not None:
+            call.trace()
+            trace_ns = perf_counter_ns() - start_ns
+        self.stage = "first_call"
+        first = call.run()
+        fence()
+        first_call_ns = perf_counter_ns() - start_ns
+        start_ns = perf_counter_ns()
+        second = call.run()
+        fence()
+        second_call_ns = perf_counter_ns() - start_ns
+        _settle_garbage()
+        return FirstCall(
+            trace_ns=trace_ns,
+            first_call_ns=first_call_ns,
+            second_call_ns=second_call_ns,
+            traces=call.traces(),
+            fence_ns=None if fence is no_fence else fence_cost_ns(fence),
+            output=self._output_difference(first, second),
+            output_spread=spread(to_arrays(first)) if self._mode == BASELINE else None,
+        )
+
+    def pilot(self) -> Pilot:
+        """Find out about how long a call takes."""
+        self.stage = "measure"
+        return Pilot(call_ns=pilot(self._prepared()))
+
+    def block(self, calls: int) -> BlockTimes:
+        """Time one block. It is valid only if nothing was traced inside it."""
+        self.stage = "measure"
+        call = self._prepared()
+        traces_before = call.traces()
+        result = time_block(call, calls)
+        traces = call.traces()
+        return BlockTimes(
+            latency_ns=result.latency_ns,
+            dispatch_ns=result.dispatch_ns,
+            throughput_calls=result.throughput_calls,
+            throughput_total_ns=result.throughput_total_ns,
+            traces=traces,
+            valid=traces == traces_before,
+        )
+
+    def finish(self) -> Finished:
+        """Say what can only be known at the end."""
+        return Finished(traces=self._prepared().traces(), peak_memory_bytes=peak_memory_bytes(self._device))
+
+    def _prepared(self) -> PreparedCall:
+        if self._call is None:
+            raise RuntimeError("a block was asked for before `first_call`")
+        return self._call
+
+    def _output_difference(self, first: Any, second: Any) -> OutputDifference:
+        """Compare with the baseline's outputs; the baseline itself is compared with its own second call."""
+        dtype = compute_dtype(self._spec.dtype)
+        arrays = to_arrays(first)
+        if self._mode == BASELINE:
+            save_reference(arrays, self._reference)
+            return difference(arrays, to_arrays(second), dtype=dtype)
+        reference = load_reference(self._reference)
+        return OutputDifference() if reference is None else difference(reference, arrays, dtype=dtype)
+
+
+def _settle_garbage() -> None:
+    """Take everything that exists now out of later collections.
+
+    TensorFlow, the model and its graph are millions of objects; walking them before every block took 0.1 s.
+    """
+    gc.collect()
+    gc.freeze()
