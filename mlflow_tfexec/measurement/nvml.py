@@ -150,7 +150,7 @@ def _read_gpu(index: int) -> Gpu:
         index=index,
         name=_text(lambda: pynvml.nvmlDeviceGetName(handle)),
         uuid=_text(lambda: pynvml.nvmlDeviceGetUUID(handle)),
-        pci_bus_id=_pci_bus_id(handle),
+        pci_bus_id=_text(lambda: pynvml.nvmlDeviceGetPciInfo(handle).busId),
         compute_capability=_compute_capability(handle),
         memory_mb=_memory_mb(handle),
         sm_clock_mhz=ask_number(lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)),
@@ -236,10 +236,3 @@ def _memory_mb(handle: Any) -> int | None:
 
     memory = ask(lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
     return memory.total // BYTES_PER_MB if memory else None
-
-
-def _pci_bus_id(handle: Any) -> str | None:
-    import pynvml
-
-    info = ask(lambda: pynvml.nvmlDeviceGetPciInfo(handle))
-    return (info.busId.decode("ascii", "replace") or None) if info else None
