@@ -1,5 +1,6 @@
 """The workers of one launch, one of them working at a time; a worker that fails costs its own mode only."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from mlflow_tfexec.errors import RequestError
@@ -42,14 +43,14 @@ class Crew:
         self._workers[mode] = worker
         worker.send(Request(do="start", start=Start(spec=self._state.spec, mode=mode, scratch=self._scratch)))
 
-    def request_all(self, do: Action) -> None:
-        """Ask all workers for the same, without waiting."""
-        for worker in self._workers.values():
-            worker.send(Request(do=do))
+    def request(self, do: Action, modes: Sequence[str]) -> None:
+        """Ask several workers for the same, without waiting."""
+        for mode in modes:
+            self._workers[mode].send(Request(do=do))
 
-    def receive_all(self, reply_type: type[R]) -> dict[str, R]:
-        """Wait for every worker's answer; those that fail are lost."""
-        replies = {mode: self._receive(mode, reply_type) for mode in self.modes}
+    def receive(self, reply_type: type[R], modes: Sequence[str]) -> dict[str, R]:
+        """Wait for the answers of several workers; those that fail are lost."""
+        replies = {mode: self._receive(mode, reply_type) for mode in modes}
         return {mode: reply for mode, reply in replies.items() if reply is not None}
 
     def ask(self, mode: str, do: Action, reply_type: type[R]) -> R | None:

@@ -69,7 +69,7 @@ def outputs_uninformative() -> Finding:
     return Finding(
         code="outputs_uninformative",
         what="All outputs of the model are nearly the same number, so equal outputs prove little.",
-        why="With random weights some models give the same answer whatever they are shown; speed does not depend on it.",
+        why="With random weights some models give one answer whatever they are shown; speed does not depend on it.",
         what_to_try="Use trained weights (--weights imagenet) to compare answers.",
     )
 

@@ -51,7 +51,7 @@ class Launch:
         with self._state.clock.phase("start", self._number):
             for mode in self._state.modes():
                 crew.start(mode)
-            hellos = crew.receive_all(Hello)
+            hellos = crew.receive(Hello, crew.modes)
         if self._number == 0 and hellos:
             self._state.take_device(next(iter(hellos.values())))
 
@@ -59,14 +59,22 @@ class Launch:
         """Build the model in every worker, and prove that all hold the same weights."""
         self._tell("build")
         with self._state.clock.phase("build", self._number):
-            crew.request_all("build")
-            builts = crew.receive_all(Built)
+            builts = self._build_first(crew) if self._spec.weights else {}
+            rest = [mode for mode in crew.modes if mode not in builts]
+            crew.request("build", rest)
+            builts |= crew.receive(Built, rest)
         if self._state.header is None:
             self._state.write_header(next(iter(builts.values()), None))
         expected = self._state.header.weights_sha256 if self._state.header else None
         for mode, built in builts.items():
             if built.weights_sha256 != expected:
                 crew.lose(mode, ModeFailed("run_failed", "its weights are not those of the other modes"))
+
+    def _build_first(self, crew: Crew) -> dict[str, Built]:
+        """Let one worker load the weights before the others: Keras would download them into one file five times."""
+        first = crew.modes[:1]
+        crew.request("build", first)
+        return crew.receive(Built, first)
 
     def _first_calls(self, crew: Crew) -> None:
         """Trace and compile one mode after another, the baseline first: the others are held to its outputs."""
@@ -137,8 +145,8 @@ class Launch:
         """Take the last figures and let the workers end."""
         self._tell("finish")
         with self._state.clock.phase("finish", self._number):
-            crew.request_all("finish")
-            for mode, reply in crew.receive_all(Finished).items():
+            crew.request("finish", crew.modes)
+            for mode, reply in crew.receive(Finished, crew.modes).items():
                 crew.write_end(mode, traces=reply.traces, peak_memory_bytes=reply.peak_memory_bytes)
             crew.end_all()
 

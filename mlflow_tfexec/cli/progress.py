@@ -1,0 +1,135 @@
+"""What is shown while a benchmark runs: a live line on a terminal, plain lines elsewhere; always on standard error."""
+
+import sys
+import time
+from typing import Any
+
+from mlflow_tfexec.session.observer import Progress, Stage
+
+_STAGES: dict[Stage, str] = {
+    "start": "importing TensorFlow",
+    "build": "building the model",
+    "first_call": "first call",
+    "pilot": "pilot",
+    "warmup": "warm-up",
+    "rounds": "measuring",
+    "finish": "finishing",
+}
+
+# Without a terminal, rounds follow one another quickly and a line for each would fill the log.
+_PLAIN_INTERVAL_S = 10.0
+
+_LAUNCH_SHARE = {
+    "start": 0.0,
+    "build": 0.1,
+    "first_call": 0.2,
+    "pilot": 0.3,
+    "warmup": 0.35,
+    "rounds": 0.5,
+    "finish": 1.0,
+}
+
+
+def sentence(progress: Progress) -> str:
+    """Say in one line where the benchmark stands."""
+    parts = [f"launch {progress.launch + 1}/{progress.launches}"]
+    if progress.round is not None:
+        parts.append(f"round {progress.round + 1}/{progress.rounds}")
+    parts.append(_STAGES[progress.stage] + (f": {progress.mode}" if progress.mode else ""))
+    return ", ".join(parts)
+
+
+def time_left(seconds: float | None) -> str:
+    """Say how long it still takes, as exactly as it is known.
+
+    >>> time_left(8.2), time_left(95.0), time_left(None)
+    ('about 10 s left', 'about 2 min left', '')
+    """
+    if seconds is None:
+        return ""
+    if seconds < 60:  # noqa: PLR2004 - seconds in a minute
+        return f"about {max(5, round(seconds / 5) * 5)} s left"
+    return f"about {round(seconds / 60)} min left"
+
+
+def fraction(progress: Progress) -> float:
+    """Return the share of the work that is done, roughly."""
+    share = _LAUNCH_SHARE[progress.stage]
+    if progress.round is not None and progress.rounds:
+        share += 0.5 * progress.round / progress.rounds
+    return (progress.launch + share) / progress.launches
+
+
+class PlainProgress:
+    """A line per stage, and now and then one while measuring."""
+
+    def __init__(self) -> None:
+        self._last: tuple[int, Stage, str | None] | None = None
+        self._said_s = 0.0
+
+    def progressed(self, progress: Progress) -> None:
+        """Write a line if there is something new to say."""
+        repeated = progress.stage in {"warmup", "rounds"}
+        step = (progress.launch, progress.stage, None if repeated else progress.mode)
+        if step == self._last and time.monotonic() - self._said_s < _PLAIN_INTERVAL_S:
+            return
+        if step == self._last and not repeated:
+            return
+        self._last, self._said_s = step, time.monotonic()
+        left = time_left(progress.left_s)
+        _say(f"{sentence(progress)}{f' ({left})' if left else ''}")
+
+    def failed(self, mode: str, status: str, reason: str) -> None:
+        """Write a line: a lost mode is news."""
+        _say(f"{mode}: {status}: {reason}")
+
+    def close(self) -> None:
+        """Nothing to take away."""
+
+
+class TerminalProgress:
+    """One live line with a bar. It is redrawn only between blocks: nothing of ours runs while a block is timed."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._console = Console(stderr=True, highlight=False)
+        self._bar = Progress(
+            BarColumn(bar_width=24),
+            TextColumn("{task.description}", markup=False),
+            TextColumn("{task.fields[left]}", style="dim", markup=False),
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+        )
+        self._task = self._bar.add_task("starting", total=1.0, left="")
+        self._bar.start()
+
+    def progressed(self, progress: Progress) -> None:
+        """Redraw the line."""
+        self._bar.update(
+            self._task,
+            completed=fraction(progress),
+            description=sentence(progress),
+            left=time_left(progress.left_s),
+            refresh=True,
+        )
+
+    def failed(self, mode: str, status: str, reason: str) -> None:
+        """Leave a line above the bar."""
+        self._console.print(f"{mode}: {status}: {reason}", markup=False, style="yellow")
+
+    def close(self) -> None:
+        """Take the line away."""
+        self._bar.stop()
+
+
+def make_progress(stream: Any = sys.stderr) -> PlainProgress | TerminalProgress:
+    """Choose the display for *stream*: live if it is a terminal."""
+    return TerminalProgress() if stream.isatty() else PlainProgress()
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"mlflow-tfexec: {line}\n")
+    sys.stderr.flush()

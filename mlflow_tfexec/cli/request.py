@@ -1,0 +1,185 @@
+"""From the text of options to a spec, with every wrong value refused in one line."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from mlflow_tfexec.errors import RequestError
+from mlflow_tfexec.records.spec import BASELINE, PRESETS, Spec
+
+AUTO = "auto"
+"""Said for an option that is to follow from the others; an empty option does not pass through every shell."""
+
+DTYPES = ("float32", "float16", "bfloat16", "float64", "mixed_float16", "mixed_bfloat16")
+TASKS = ("inference",)
+
+# Beyond these a number is a slip of the finger: no such benchmark ends in a lifetime, or fits in memory.
+_MAX_COUNT = 100_000
+_MAX_BATCH = 10_000_000
+_MAX_DIMENSION = 1_000_000
+_MAX_SECONDS = 7 * 86_400.0
+_LEAST_BESIDE_BASELINE = 2
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `run` as text, as the shell or MLproject gives them."""
+
+    model: str
+    modes: str = AUTO
+    task: str = "inference"
+    preset: str = "standard"
+    batch_size: str = "1"
+    input_shape: str = AUTO
+    dtype: str = "float32"
+    weights: str = "none"
+    device: str = AUTO
+    seed: str = "0"
+    launches: str = AUTO
+    rounds: str = AUTO
+    block_ms: str = "100"
+    warmup: str = "10"
+    timeout: str = "1800"
+    margin: str = "0.05"
+
+
+def build_spec(options: RunOptions) -> Spec:
+    """Check every option and put them together.
+
+    Raises:
+        RequestError: one option cannot be right; the text names it, its value, and what would be.
+    """
+    from mlflow_tfexec.models import resolve_reference
+
+    preset = PRESETS[one_of("preset", options.preset, tuple(PRESETS))]
+    return Spec(
+        modes=_modes(options.modes),
+        task=one_of("task", options.task, TASKS),
+        preset=options.preset.lower(),
+        batch_size=_whole("batch-size", options.batch_size, most=_MAX_BATCH),
+        input_shape=None if _is_auto(options.input_shape) else _shape(options.input_shape),
+        dtype=one_of("dtype", options.dtype, DTYPES),
+        weights=_weights(options.weights),
+        device=_device(options.device),
+        seed=_whole("seed", options.seed, least=0, most=2**31 - 1),
+        launches=preset.launches if _is_auto(options.launches) else _whole("launches", options.launches),
+        rounds=preset.rounds if _is_auto(options.rounds) else _whole("rounds", options.rounds),
+        block_ms=_number("block-ms", options.block_ms, least=1.0, most=60_000.0),
+        warmup_s=_number("warmup", options.warmup, least=0.0, most=_MAX_SECONDS),
+        timeout_s=_number("timeout", options.timeout, least=1.0, most=_MAX_SECONDS),
+        margin=_margin(options.margin),
+        model=resolve_reference(options.model),
+    )
+
+
+def mode_variables(spec: Spec) -> dict[str, Mapping[str, str]]:
+    """Give the environment variables that each mode's process starts with."""
+    from mlflow_tfexec.modes import all_modes
+
+    return {mode: all_modes()[mode].variables for mode in spec.modes}
+
+
+def _is_auto(text: str) -> bool:
+    return text.strip().lower() in {AUTO, ""}
+
+
+def _modes(text: str) -> tuple[str, ...]:
+    """Read a list of modes, separated by commas."""
+    from mlflow_tfexec.modes import all_modes, default_modes
+
+    if _is_auto(text):
+        return default_modes()
+    names = [name.strip().lower() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in all_modes():
+            raise RequestError(f"No mode named {name!r}. {_suggestion(name, tuple(all_modes()))}")
+        if names.count(name) > 1:
+            raise RequestError(f"Mode {name!r} is named twice in --modes {text!r}. Name each mode once.")
+    if BASELINE not in names:
+        raise RequestError(f"--modes {text!r} lacks {BASELINE!r}, which all others are compared with. Add it.")
+    if len(names) < _LEAST_BESIDE_BASELINE:
+        raise RequestError(f"--modes {text!r} leaves nothing to compare. Name at least one mode beside {BASELINE!r}.")
+    # In table order, so that the same set is the same benchmark however it is typed.
+    return tuple(mode for mode in all_modes() if mode in names)
+
+
+def optional_margin(text: str) -> float | None:
+    """Read a margin of equivalence. None: `auto`."""
+    return None if _is_auto(text) else _margin(text)
+
+
+def _margin(text: str) -> float:
+    return _number("margin", text, least=0.001, most=1.0)
+
+
+def one_of(name: str, text: str, known: Sequence[str]) -> str:
+    """Return *text* in lower case if it is one of *known*. Raises RequestError with a suggestion if not."""
+    value = text.strip().lower()
+    if value in known:
+        return value
+    raise RequestError(f"No {name} named {text!r}. {_suggestion(value, known)}")
+
+
+def _suggestion(value: str, known: Sequence[str]) -> str:
+    close = get_close_matches(value, known, n=1)
+    return f"{f'Did you mean {close[0]!r}? ' if close else ''}Known: {', '.join(known)}."
+
+
+def _whole(name: str, text: str, *, least: int = 1, most: int = _MAX_COUNT) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        raise RequestError(f"--{name} {text!r} is not a whole number. Give one from {least} to {most}.") from None
+    if not least <= value <= most:
+        raise RequestError(f"--{name} {value} is out of range. Give a whole number from {least} to {most}.")
+    return value
+
+
+def _number(name: str, text: str, *, least: float, most: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise RequestError(f"--{name} {text!r} is not a number. Give one from {least:g} to {most:g}.") from None
+    # Written so that NaN is refused, too.
+    if not least <= value <= most:
+        raise RequestError(f"--{name} {text} is out of range. Give a number from {least:g} to {most:g}.")
+    return value
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    """Read `384,384,3` or `384x384x3`: the shape of one item, without the batch."""
+    parts = text.strip().strip("()[]").lower().replace("x", ",").split(",")
+    try:
+        shape = tuple(int(part) for part in parts if part.strip())
+    except ValueError:
+        shape = ()
+    if not shape:
+        raise RequestError(
+            f"--input-shape {text!r} is not a shape. Give one item's, without the batch, such as 384,384,3."
+        )
+    for size in shape:
+        if not 1 <= size <= _MAX_DIMENSION:
+            raise RequestError(
+                f"--input-shape {text!r}: {size} is out of range. Give sizes from 1 to {_MAX_DIMENSION}."
+            )
+    return shape
+
+
+def _weights(text: str) -> str | None:
+    value = text.strip()
+    if value.lower() in {"none", ""}:
+        return None
+    if value.lower() == "imagenet":
+        return "imagenet"
+    if Path(value).is_file():
+        return value
+    raise RequestError(f"No weights {text!r}. Give none, imagenet, or the path of a weights file.")
+
+
+def _device(text: str) -> str:
+    value = text.strip().lower()
+    kind, separator, number = value.partition(":")
+    if value in {AUTO, "cpu", "gpu"} or (kind == "gpu" and separator and number.isdecimal()):
+        return value
+    raise RequestError(f"No device named {text!r}. Give auto, cpu, gpu or gpu:N with N from 0.")
