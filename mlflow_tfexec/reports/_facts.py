@@ -1,0 +1,131 @@
+"""What was measured on which machine, as labelled texts. What is not known is not listed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from mlflow_tfexec.records.recording import Recording
+from mlflow_tfexec.reports import _numbers
+from mlflow_tfexec.reports._text import plain
+
+
+class Fact(NamedTuple):
+    """One labelled text."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Hardware and versions that a benchmark ran with. None: not known, or not used."""
+
+    device: str | None
+    """TensorFlow's own name of the device."""
+    gpu: str | None
+    """None when TensorFlow ran on the CPU, whatever else the machine holds."""
+    gpu_driver: str | None
+    cpu: str | None
+    tensorflow: str | None
+    keras: str | None
+    cuda: str | None
+    cudnn: str | None
+
+    @property
+    def processor(self) -> str | None:
+        """Name of the hardware that did the work."""
+        return self.gpu or self.cpu
+
+
+def machine(recording: Recording) -> Machine:
+    """Read the machine off a recording's header."""
+    environment = recording.header.environment
+    device = _at(environment, "tensorflow", "device")
+    on_cpu = "CPU" in (device or recording.spec.device).upper()
+    return Machine(
+        device=device,
+        gpu=None if on_cpu else _at(environment, "gpus", 0, "name"),
+        gpu_driver=None
+        if on_cpu
+        else _at(environment, "gpu_driver", "version") or _at(environment, "gpus", 0, "driver"),
+        cpu=_at(environment, "cpu", "name"),
+        tensorflow=_at(environment, "tensorflow", "version"),
+        keras=_at(environment, "tensorflow", "keras_version"),
+        cuda=_at(environment, "tensorflow", "cuda_version"),
+        cudnn=_at(environment, "tensorflow", "cudnn_version"),
+    )
+
+
+def inputs(recording: Recording) -> str | None:
+    """Write the shapes and dtypes of the inputs, batch included. None: not recorded."""
+    texts = []
+    for tensor in recording.header.inputs:
+        name = f"{tensor.name} " if tensor.name and len(recording.header.inputs) > 1 else ""
+        texts.append(plain(f"{name}{_numbers.shape(tensor.shape)} {tensor.dtype}"))
+    return ", ".join(texts) or None
+
+
+def facts(recording: Recording) -> tuple[Fact, ...]:
+    """List what a reader must know to place the numbers."""
+    spec = recording.spec
+    known = machine(recording)
+    texts = {
+        "model": plain(spec.model),
+        "task": plain(spec.task),
+        "input": inputs(recording),
+        "dtype policy": plain(spec.dtype),
+        "GPU": known.gpu,
+        "CPU": known.cpu,
+        "TensorFlow": known.tensorflow,
+        "Keras": known.keras,
+        "CUDA": known.cuda,
+        "cuDNN": known.cudnn,
+        "GPU driver": known.gpu_driver,
+        "preset": _preset(recording),
+        "measured": _date(recording.header.created),
+        "recording": _cut(recording),
+        "benchmark": plain(recording.header.benchmark_id),
+    }
+    return tuple(Fact(label, text) for label, text in texts.items() if text)
+
+
+def _preset(recording: Recording) -> str:
+    """Write the preset with what was really measured: early stopping and crashes make it differ from the plan."""
+    preset = plain(recording.spec.preset)
+    measured = [block for block in recording.blocks if not block.warmup]
+    if not measured:
+        return preset
+    launches = len({block.launch for block in measured})
+    rounds = max(block.round for block in measured) + 1
+    return f"{preset}, {_count(launches, 'launch', 'launches')} × {_count(rounds, 'round', 'rounds')}"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _date(created: str) -> str:
+    """Write an ISO 8601 time in UTC for people, to the minute; anything else stays as it is."""
+    date, _, time = plain(created).partition("T")
+    return f"{date} {time[:5]} UTC" if time.endswith("Z") else plain(created)
+
+
+def _cut(recording: Recording) -> str | None:
+    """Say why the recording is not whole. None: it is."""
+    if recording.end is None:
+        return "partial, the benchmark was cut short"
+    return {"interrupted": "partial, the benchmark was interrupted", "failed": "partial, the benchmark failed"}.get(
+        recording.end.status
+    )
+
+
+def _at(tree: Any, *path: str | int) -> str | None:
+    """Follow *path* into nested mappings and lists. None: something on the way is absent, or the text is empty."""
+    for step in path:
+        if isinstance(step, str) and isinstance(tree, Mapping):
+            tree = tree.get(step)
+        elif isinstance(step, int) and isinstance(tree, list | tuple) and step < len(tree):
+            tree = tree[step]
+        else:
+            return None
+    return (plain(str(tree)) or None) if isinstance(tree, str | int | float) and not isinstance(tree, bool) else None

@@ -1,0 +1,77 @@
+"""Two modes against each other, in words and signs."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from mlflow_tfexec.records.judgement import Comparison, Judgement, Verdict
+from mlflow_tfexec.reports import _numbers
+from mlflow_tfexec.reports._text import plain
+
+SIGNS: Mapping[Verdict, str] = MappingProxyType(
+    {"slower": ">", "faster": "<", "equivalent": "=", "undecided": "?"},
+)
+_MIRRORED: Mapping[Verdict, Verdict] = MappingProxyType(
+    {"slower": "faster", "faster": "slower", "equivalent": "equivalent", "undecided": "undecided"},
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One comparison as text."""
+
+    a: str
+    b: str
+    sign: str
+    ratio: str
+    """Time of *a* over time of *b* with its interval."""
+    verdict: Verdict
+    needed: str | None
+    """What would decide an undecided pair. None: decided, or not to be foreseen."""
+
+    @property
+    def sentence(self) -> str:
+        """Both names, the ratio and the verdict."""
+        return f"{self.a} against {self.b} {self.ratio}, {self.verdict}"
+
+
+def pair(comparison: Comparison) -> Pair:
+    """Write a comparison as text."""
+    launches = comparison.launches_needed
+    return Pair(
+        a=plain(comparison.a),
+        b=plain(comparison.b),
+        sign=SIGNS[comparison.verdict],
+        ratio=_numbers.ratio_with_interval(comparison.ratio, comparison.ci95_low, comparison.ci95_high),
+        verdict=comparison.verdict,
+        needed=f"about {launches} launches would decide it" if launches else None,
+    )
+
+
+def matrix(judgement: Judgement) -> tuple[tuple[str, tuple[Pair | None, ...]], ...]:
+    """Lay the comparisons out with every ranked mode as a row and as a column, slowest first.
+
+    Returns:
+        For each mode its name and one pair per column; None on the diagonal and where nothing was compared.
+    """
+    pairs = {(c.a, c.b): pair(c) for c in judgement.comparisons}
+    pairs |= {(c.b, c.a): pair(_mirrored(c)) for c in judgement.comparisons}
+    wins = {mode: [c.a for c in judgement.comparisons].count(mode) for mode, _ in pairs}
+    # The slower estimate comes first in every comparison, so the slowest mode is first most often.
+    names = sorted(wins, key=lambda mode: -wins[mode])
+    return tuple((plain(row), tuple(pairs.get((row, column)) for column in names)) for row in names)
+
+
+def _mirrored(comparison: Comparison) -> Comparison:
+    """Say the same with the two modes exchanged."""
+    low, high = comparison.ci95_low, comparison.ci95_high
+    return dataclasses.replace(
+        comparison,
+        a=comparison.b,
+        b=comparison.a,
+        ratio=1 / comparison.ratio,
+        ci95_low=1 / high if high else None,
+        ci95_high=1 / low if low else None,
+        verdict=_MIRRORED[comparison.verdict],
+    )

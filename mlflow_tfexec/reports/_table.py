@@ -1,0 +1,240 @@
+"""The neutral middle of every report: what is said of a benchmark, before any format says how it looks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from mlflow_tfexec import units
+from mlflow_tfexec.metrics import measure
+from mlflow_tfexec.records.findings import Finding
+from mlflow_tfexec.records.judgement import Judgement, ModeSummary
+from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording
+from mlflow_tfexec.records.spec import BASELINE, is_control
+from mlflow_tfexec.reports import _numbers
+from mlflow_tfexec.reports._facts import Fact, Machine, facts, machine
+from mlflow_tfexec.reports._pairs import Pair, pair
+from mlflow_tfexec.reports._text import plain
+
+CONTROL_NOTE = "A/A control, not ranked"
+DIFFERS_MARK = "≠"
+
+Where = Mapping[str, Sequence[tuple[str, str]]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column after the mode's name."""
+
+    key: str
+    head: str
+    subhead: str | None = None
+
+
+COLUMNS = (
+    Column("mean", "mean ± std. dev."),
+    Column("median", "median", "[95 % interval]"),
+    Column("speedup", f"speed-up vs {BASELINE}", "[95 % interval]"),
+    Column("throughput", "throughput"),
+    Column("first_call", "first call"),
+    Column("memory", "peak memory"),
+    Column("status", "status"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mode."""
+
+    mode: str
+    status: str
+    reason: str | None
+    """Why the status is not `ok`, as far as that is known."""
+    failure: str | None
+    """Status and reason of a mode that has no numbers to show. None: it was measured."""
+    cells: Mapping[str, str]
+    """Column key → text. What is not known is absent."""
+    figures: Mapping[str, float]
+    """Metric key → value at full precision, such as `latency_ms/median`."""
+    control: bool
+    fastest: bool
+
+    @property
+    def name(self) -> str:
+        """The mode's name with the mark of a mode whose outputs differ."""
+        return f"{self.mode} {DIFFERS_MARK}" if self.status == "outputs_differ" else self.mode
+
+
+@dataclass(frozen=True)
+class BenchmarkTable:
+    """Everything a report says of one benchmark. Every text is one line and free of control characters."""
+
+    recording: Recording
+    judgement: Judgement
+    title: str
+    machine: Machine
+    facts: tuple[Fact, ...]
+    columns: tuple[Column, ...]
+    """Those for which some mode has a figure."""
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+    """What the marks in the rows mean."""
+    ordering: str
+    legend: str | None
+    """How to read the ordering. None: there is none."""
+    fastest: str | None
+    """None: nothing to rank."""
+    scope: str | None
+    """None: nothing was timed."""
+    control: Pair | None
+    """The A/A control: its ratio is the noise of the session."""
+    pairs: tuple[Pair, ...]
+    findings: tuple[Finding, ...]
+    where: tuple[Fact, ...]
+    """Where else to look, given by the caller."""
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """What tells this benchmark from the others of a report, where known: model, processor, TensorFlow."""
+        version = self.machine.tensorflow
+        known = (self.title, self.machine.processor, version and f"TensorFlow {version}")
+        return tuple(text for text in known if text)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A report on any number of benchmarks."""
+
+    benchmarks: tuple[BenchmarkTable, ...] = field(default=())
+
+
+def table(
+    entries: Sequence[tuple[Recording, Judgement]],
+    *,
+    where: Where = MappingProxyType({}),
+    margin: float | None = None,
+) -> Table:
+    """Bring recordings and their judgements into the form that every format renders.
+
+    Args:
+        entries: recording and judgement of each benchmark, in the order of the report.
+        where: benchmark id → (label, text) lines that tell where else to look, such as the run in MLflow.
+        margin: the margin that the judgements were made with. None: each recording's own.
+    """
+    return Table(
+        tuple(
+            _benchmark(
+                recording,
+                judgement,
+                where.get(judgement.benchmark_id, ()),
+                recording.spec.margin if margin is None else margin,
+            )
+            for recording, judgement in entries
+        )
+    )
+
+
+def _benchmark(
+    recording: Recording, judgement: Judgement, where: Sequence[tuple[str, str]], margin: float
+) -> BenchmarkTable:
+    rows = tuple(_row(recording, judgement, summary) for summary in judgement.modes)
+    return BenchmarkTable(
+        recording=recording,
+        judgement=judgement,
+        title=plain(judgement.model),
+        machine=machine(recording),
+        facts=facts(recording),
+        columns=tuple(column for column in COLUMNS if _is_needed(column, rows)),
+        rows=rows,
+        notes=_notes(rows),
+        ordering=plain(judgement.ordering) or "No ordering: fewer than two modes were measured.",
+        legend=_legend(margin) if judgement.ordering else None,
+        scope=_scope(judgement),
+        fastest=_fastest(judgement) if judgement.ordering else None,
+        control=pair(judgement.control) if judgement.control else None,
+        pairs=tuple(pair(comparison) for comparison in judgement.comparisons),
+        findings=tuple(_plain_finding(finding) for finding in judgement.findings),
+        where=tuple(Fact(plain(label), plain(text)) for label, text in where),
+    )
+
+
+def _row(recording: Recording, judgement: Judgement, summary: ModeSummary) -> Row:
+    measured = summary.status in MEASURED_STATUSES and summary.latency_ms is not None
+    figures = measure(recording, judgement, summary.mode)
+    cells = _cells(summary, figures) if measured else {}
+    return Row(
+        mode=plain(summary.mode),
+        status=plain(summary.status),
+        reason=plain(summary.reason) if summary.reason else None,
+        failure=None if measured else _failure(summary),
+        cells=cells | {"status": plain(summary.status)},
+        figures=figures,
+        control=is_control(summary.mode),
+        fastest=summary.mode == judgement.fastest,
+    )
+
+
+def _failure(summary: ModeSummary) -> str:
+    if summary.reason:
+        return plain(f"{summary.status}: {summary.reason}")
+    return "nothing valid was timed" if summary.status in MEASURED_STATUSES else plain(summary.status)
+
+
+def _cells(summary: ModeSummary, figures: Mapping[str, float]) -> dict[str, str]:
+    """Write the figures of one mode. All durations of one row are in one unit where that keeps them readable."""
+    cells = {}
+    latency = summary.latency_ms
+    if latency:
+        cells["mean"] = _numbers.mean_with_std(latency.mean, latency.std, like_ms=latency.median)
+        cells["median"] = _numbers.duration_with_interval(latency.median, latency.ci95_low, latency.ci95_high)
+        if "first_call_ms/total" in figures:
+            cells["first_call"] = _numbers.duration_like(figures["first_call_ms/total"], like_ms=latency.median)
+    if summary.speedup and summary.mode != BASELINE:
+        speedup = summary.speedup
+        cells["speedup"] = _numbers.ratio_with_interval(speedup.ratio, speedup.ci95_low, speedup.ci95_high)
+    if "throughput/items_per_s" in figures:
+        cells["throughput"] = f"{units.significant(figures['throughput/items_per_s'])} items/s"
+    if "memory/peak_mb" in figures:
+        cells["memory"] = units.memory(figures["memory/peak_mb"])
+    return cells
+
+
+def _is_needed(column: Column, rows: Sequence[Row]) -> bool:
+    if column.key == "status":
+        return any(row.status != "ok" for row in rows)
+    return any(column.key in row.cells for row in rows)
+
+
+def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
+    if any(row.status == "outputs_differ" for row in rows):
+        return (f"{DIFFERS_MARK} outputs differ from those of {BASELINE}: not the same computation, never the fastest",)
+    return ()
+
+
+def _legend(margin: float) -> str:
+    return f"> slower, = equivalent within {_numbers.percent(margin)}, ? undecided; slowest first"
+
+
+def _fastest(judgement: Judgement) -> str:
+    """Name the fastest mode together with those that are as fast, so that a tie does not read as a win."""
+    if judgement.fastest is None:
+        return "undecided"
+    sides = [{c.a, c.b} for c in judgement.comparisons if c.verdict == "equivalent"]
+    unfit = {summary.mode for summary in judgement.modes if summary.status != "ok"}
+    ties = sorted(set().union(*(side for side in sides if judgement.fastest in side)) - {judgement.fastest} - unfit)
+    return plain(f"{judgement.fastest} (equivalent: {', '.join(ties)})" if ties else judgement.fastest)
+
+
+def _scope(judgement: Judgement) -> str | None:
+    launches = max((summary.latency_ms.launches for summary in judgement.modes if summary.latency_ms), default=0)
+    if not launches:
+        return None
+    if judgement.scope == "this launch only":
+        return "this launch only: another launch may give another ordering"
+    return f"{launches} launches"
+
+
+def _plain_finding(finding: Finding) -> Finding:
+    texts = {
+        name: value for name in ("code", "what", "why", "what_to_try", "mode") if (value := getattr(finding, name))
+    }
+    return finding.model_copy(update={name: plain(text) for name, text in texts.items()})

@@ -1,0 +1,205 @@
+"""A report for the terminal: columns that fit its width, prose wrapped, numbers never broken."""
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from mlflow_tfexec.reports._format import Format
+from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Column, Row, Table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+DEFAULT_WIDTH = 120
+"""Wide enough for the usual columns where nobody says how wide the terminal is."""
+
+# First to go where the width does not hold all; the rest is the answer itself and is stacked rather than dropped.
+_DISPENSABLE = ("memory", "status", "throughput", "first_call", "mean")
+_CONTROL_MARK = "*"
+_GAP = 2
+_INDENT = 2
+
+
+def render(table: Table, *, width: int | None = None, color: bool = False) -> str:
+    """Write a report as text.
+
+    Args:
+        table: what to say.
+        width: cells per line. None: 120.
+        color: True puts in ANSI colours for a terminal; False gives plain text for a file or a pipe.
+    """
+    from rich.console import Console
+
+    width = width or DEFAULT_WIDTH
+    content = io.StringIO()
+    console = Console(
+        file=content,
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        no_color=not color,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    for number, benchmark in enumerate(table.benchmarks):
+        if number:
+            console.print()
+        for part in _parts(benchmark, width):
+            console.print(part)
+    if len(table.benchmarks) > 1:
+        for part in _overview(table):
+            console.print(part)
+    return "".join(f"{line.rstrip()}\n" for line in content.getvalue().splitlines())
+
+
+def _parts(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
+    from rich.text import Text
+
+    yield Text(benchmark.title, style="bold")
+    facts = [f"{fact.label} {fact.text}" for fact in benchmark.facts if fact.label != "model"]
+    yield Text(" · ".join(facts), style="dim")
+    yield Text()
+    yield from _modes(benchmark, width)
+    yield Text()
+    yield Text(benchmark.ordering, style="bold")
+    if benchmark.legend:
+        yield _indented(Text(benchmark.legend, style="dim"))
+    if benchmark.fastest:
+        yield _labelled("fastest", benchmark.fastest, style="green")
+    if benchmark.scope:
+        yield _labelled("scope", benchmark.scope)
+    yield from (Text(pair, style="yellow") for pair in _undecided(benchmark))
+    if benchmark.control:
+        yield Text(f"noise floor: {benchmark.control.sentence}")
+    for finding in benchmark.findings:
+        yield Text()
+        yield _hanging("!", finding.sentence(), style="yellow")
+    if benchmark.where:
+        yield Text()
+        yield from (_labelled(label, text) for label, text in benchmark.where)
+
+
+def _modes(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
+    """Show the measured modes as a table, or stacked where it is too narrow; then those that failed, and the notes."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    measured = [row for row in benchmark.rows if row.failure is None]
+    names = max((cell_len(_name(row)) for row in benchmark.rows), default=0)
+    columns, dropped = _fitting(benchmark.columns, measured, width - names)
+    if measured and columns:
+        yield _grid(columns, measured, names)
+    else:
+        for row in measured:
+            yield from _stacked(benchmark.columns, row)
+    for row in benchmark.rows:
+        if row.failure is not None:
+            yield _hanging(row.name, row.failure, style="red", width=names if columns else 0)
+    for note in benchmark.notes:
+        yield Text(note, style="yellow")
+    if any(row.control for row in measured) and columns:
+        yield Text(f"{_CONTROL_MARK} {CONTROL_NOTE}", style="dim")
+    # The status is in the mark, the notes and the lines of the modes that failed.
+    heads = [column.head for column in dropped if column.key != "status"]
+    if heads:
+        yield Text(f"Not shown at this width: {', '.join(heads)}.", style="dim")
+
+
+def _fitting(
+    columns: Sequence[Column], rows: Sequence[Row], width: int
+) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+    """Split the columns into (shown, dropped) so that no cell is broken. Nothing shown: even the rest is too wide."""
+    from rich.cells import cell_len
+
+    def needed(column: Column) -> int:
+        texts = (column.head, column.subhead or "", *(row.cells.get(column.key, "") for row in rows))
+        return _GAP + max(map(cell_len, texts))
+
+    shown = list(columns)
+    for key in (*_DISPENSABLE, None):
+        if sum(map(needed, shown)) <= width:
+            return tuple(shown), tuple(column for column in columns if column not in shown)
+        shown = [column for column in shown if column.key != key]
+    return (), ()
+
+
+def _grid(columns: Sequence[Column], rows: Sequence[Row], names: int) -> "RenderableType":
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    grid.add_column("mode", no_wrap=True, min_width=names)
+    for column in columns:
+        head = f"{column.head}\n{column.subhead}" if column.subhead else column.head
+        grid.add_column(Text(head), no_wrap=True, justify="left" if column.key == "status" else "right")
+    for row in rows:
+        cells = [Text(row.cells.get(column.key, "")) for column in columns]
+        grid.add_row(Text(_name(row)), *cells, style=_style(row))
+    return grid
+
+
+def _stacked(columns: Sequence[Column], row: Row) -> Iterator["RenderableType"]:
+    """Show one mode as a heading and a line per figure."""
+    from rich.text import Text
+
+    yield Text(f"{row.name} ({CONTROL_NOTE})" if row.control else row.name, style=_style(row) or "bold")
+    for column in columns:
+        if column.key in row.cells and not (column.key == "status" and row.status == "ok"):
+            yield _labelled(column.head, row.cells[column.key], indent=_INDENT)
+
+
+def _name(row: Row) -> str:
+    return f"{row.name} {_CONTROL_MARK}" if row.control else row.name
+
+
+def _style(row: Row) -> str:
+    if row.control:
+        return "dim"
+    return "green" if row.fastest else ""
+
+
+def _undecided(benchmark: BenchmarkTable) -> Iterator[str]:
+    for pair in benchmark.pairs:
+        if pair.verdict == "undecided":
+            yield f"undecided: {pair.a} against {pair.b} {pair.ratio}"
+
+
+def _overview(table: Table) -> Iterator["RenderableType"]:
+    """Repeat every ordering at the end, where a long report leaves the eye."""
+    from rich.text import Text
+
+    yield Text()
+    yield Text(f"{len(table.benchmarks)} benchmarks", style="bold")
+    for benchmark in table.benchmarks:
+        yield Text(" · ".join(benchmark.headline))
+        yield _indented(Text(benchmark.ordering))
+
+
+def _labelled(label: str, text: str, *, style: str = "", indent: int = 0) -> "RenderableType":
+    from rich.text import Text
+
+    return _indented(Text.assemble(f"{label}: ", (text, style)), indent)
+
+
+def _indented(text: "Text", indent: int = _INDENT) -> "RenderableType":
+    from rich.padding import Padding
+
+    return Padding(text, (0, 0, 0, indent))
+
+
+def _hanging(marker: str, text: str, *, style: str, width: int = 0) -> "RenderableType":
+    """Put *marker*, at least *width* wide, before *text*, whose later lines stay clear of it."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid.grid(padding=(0, _GAP, 0, 0))
+    grid.add_column(overflow="fold", min_width=width or None)
+    grid.add_column(overflow="fold")
+    grid.add_row(Text(marker, style=style), Text(text))
+    return grid
+
+
+FORMAT = Format(name="console", extension=".txt", render=render)

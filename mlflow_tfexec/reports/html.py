@@ -1,0 +1,41 @@
+"""A report for the browser: one file that needs nothing from outside itself."""
+
+import base64
+
+from mlflow_tfexec.reports._format import Format
+from mlflow_tfexec.reports._latency_picture import latency_png
+from mlflow_tfexec.reports._pairs import matrix
+from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Table
+
+
+def render(table: Table) -> str:
+    """Write a self-contained HTML page: no script, no network, no storage, so that a sandboxed frame can show it.
+
+    Text from outside passes through Jinja's autoescape, and the page's own content policy forbids scripts.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("mlflow_tfexec.reports", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    template = environment.get_template("report.html.j2")
+    return template.render(
+        benchmarks=table.benchmarks,
+        control_note=CONTROL_NOTE,
+        matrix=lambda benchmark: matrix(benchmark.judgement),
+        picture=_picture,
+    )
+
+
+def _picture(benchmark: BenchmarkTable) -> str | None:
+    """Give the latency picture as a data URI. None: nothing was timed."""
+    content = latency_png(benchmark.recording, benchmark.judgement)
+    return None if content is None else f"data:image/png;base64,{base64.b64encode(content).decode('ascii')}"
+
+
+FORMAT = Format(name="html", extension=".html", render=render)

@@ -1,0 +1,81 @@
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from recordings import make_recording
+
+from mlflow_tfexec.reports import markdown, table
+from mlflow_tfexec.statistics.judge import judge
+
+# As lenient as a reader may be: HTML is let through, tables and bare links are recognised.
+READER = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable("table")
+OUR_TAGS = {"h1", "h2", "h3", "p", "ul", "li", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+
+
+def tags(text):
+    return set(re.findall(r"<(\w+)", READER.render(text)))
+
+
+def test_reader_sees_only_our_own_markup(report):
+    assert tags(markdown.render(report)) <= OUR_TAGS
+
+
+def test_reader_would_see_hostile_markup_were_it_not_escaped():
+    """The oracle of this file can fail."""
+    assert tags("<img src=x> [link](javascript2:alert) `tick`") >= {"img", "a", "code"}
+
+
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(report):
+    for found in re.findall(r"<table>.*?</table>", READER.render(markdown.render(report)), flags=re.DOTALL):
+        cells = [len(re.findall(r"<t[hd]", row)) for row in found.split("<tr>")[1:]]
+
+        assert len(set(cells)) == 1
+
+
+def test_model_name_is_read_as_it_was_written(make):
+    rendered = READER.render(markdown.render(make("hostile")))
+
+    heading = "&lt;img src=x onerror=alert(1)&gt; |pipe| `tick` [link](javascript:alert(2)) # heading [2J"
+    assert f"<h2>{heading}</h2>" in rendered
+
+
+SMALL = make_recording({"eager": 2.0, "graph": 1.0}, launches=1, rounds=3, calls=1)
+SMALL_JUDGEMENT = judge(SMALL)
+OUTSIDE = st.text(st.one_of(st.sampled_from("|`<>[]()!*_#~\\&;:/\n\r\t{}$-=+ .a1"), st.characters()), min_size=1)
+
+
+@settings(max_examples=60)
+@example(name="__0__")
+@given(name=OUTSIDE)
+def test_no_model_name_makes_markup_or_breaks_a_table(name):
+    judgement = replace(SMALL_JUDGEMENT, model=name)
+    text = markdown.render(table([(SMALL, judgement)] * 2))
+
+    rendered = READER.render(text)
+    assert tags(text) <= OUR_TAGS
+    assert rendered.count("<tr>") == 3 + 2 * (3 + 2)
+
+
+@pytest.mark.parametrize("where", ["http://host:5000/#/experiments/0/runs/a_b_c", "https://example.org/a%20b?c=d"])
+def test_web_address_is_left_whole_for_the_reader_to_link(where):
+    recording = make_recording({"eager": 2.0, "graph": 1.0}, launches=1)
+    text = markdown.render(
+        table([(recording, judge(recording))], where={recording.header.benchmark_id: [("run", where)]})
+    )
+
+    assert f"- run: {where}\n" in text
+
+
+def test_failed_mode_shows_its_status_and_reason_and_no_number(make):
+    [row] = [line for line in markdown.render(make("troubled")).splitlines() if line.startswith("| xla |")]
+
+    assert row == "| xla | – | – | – | – | – | – | crashed: xla ended as crashed |"
+
+
+def test_undecided_pair_says_how_many_launches_would_decide(make):
+    text = markdown.render(make("undecided"))
+
+    assert "| eager ? graph | 1.12× [0.73, 1.73] | undecided; about 8 launches would decide it |" in text
