@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.judgement import Comparison, ModeSummary, Scope
+from mlflow_tfexec.records.judgement import Comparison, ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
 from mlflow_tfexec.records.spec import BASELINE
 from mlflow_tfexec.statistics.rounds import MAX_DROPPED_SHARE, LaunchRounds, invalid_blocks, launch_rounds
@@ -74,7 +74,7 @@ def mode_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Ite
 
 
 def benchmark_findings(
-    recording: Recording, scope: Scope, comparisons: Sequence[Comparison], control: Comparison | None
+    recording: Recording, launches: int, comparisons: Sequence[Comparison], control: Comparison | None
 ) -> Iterator[Finding]:
     """Warn of what limits the whole: cut short, one launch, a control that differs, pairs left undecided."""
     if recording.end is None or recording.end.status != "complete":
@@ -84,7 +84,7 @@ def benchmark_findings(
             why="What is shown rests on the part that was measured.",
             what_to_try="Run it again for the whole.",
         )
-    if scope == "this launch only":
+    if launches == 1:
         yield Finding(
             code="one_launch",
             what="All figures come from this launch only.",

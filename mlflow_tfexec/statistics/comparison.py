@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from mlflow_tfexec.records.judgement import Comparison, Verdict
 from mlflow_tfexec.statistics.estimates import CONFIDENCE, launch_log_times
-from mlflow_tfexec.statistics.intervals import Interval, bootstrap_interval, t_half_width, t_interval
+from mlflow_tfexec.statistics.intervals import (
+    factors,
+    launch_half_width,
+    round_half_width,
+    sample_std,
+    student_half_width,
+)
 from mlflow_tfexec.statistics.rounds import Rounds
 
 # Beyond this nobody waits, and the present spread says too little about so far a future.
@@ -36,43 +42,41 @@ def compare(rounds: Rounds, a: str, b: str, *, confidence: float, margin: float)
     """
     series = _paired_log_ratios(rounds, a, b)
     launch_ratios = np.array([float(np.median(launch)) for launch in series], dtype=np.float64)
-    if rounds.launches > 1 or not series:
-        interval = t_interval(launch_ratios, confidence=confidence)
-    else:
-        interval = bootstrap_interval(series[0], confidence=confidence)
     if series:
         log_ratio = float(np.mean(launch_ratios))
     else:
         log_ratio = float(np.mean(launch_log_times(rounds, a)) - np.mean(launch_log_times(rounds, b)))
-    verdict = decide(interval, margin=margin)
+    if rounds.launches == 1 and series:
+        half_width = round_half_width(series[0], confidence=confidence)
+    else:
+        half_width = launch_half_width(launch_ratios, confidence=confidence)
+    interval = factors(log_ratio, half_width)
+    verdict = decide(log_ratio, half_width, margin=margin)
+    undecided = verdict == "undecided"
     return Comparison(
         a=a,
         b=b,
         ratio=math.exp(log_ratio),
-        ci95_low=math.exp(interval[0]) if interval else None,
-        ci95_high=math.exp(interval[1]) if interval else None,
+        ci95_low=interval[0] if interval else None,
+        ci95_high=interval[1] if interval else None,
         verdict=verdict,
-        launches_needed=launches_needed(launch_ratios, confidence=confidence, margin=margin)
-        if verdict == "undecided"
-        else None,
+        launches_needed=launches_needed(launch_ratios, confidence=confidence, margin=margin) if undecided else None,
     )
 
 
-def decide(interval: Interval | None, *, margin: float) -> Verdict:
-    """Read the verdict off an interval of the log ratio.
+def decide(log_ratio: float, half_width: float | None, *, margin: float) -> Verdict:
+    """Read the verdict off the interval of a log ratio.
 
     `equivalent`: it lies inside ±log(1 + margin), which takes evidence: a wide interval around 0 does not.
     `slower`, `faster`: it excludes 0. `undecided`: neither, or there is no interval.
     """
-    if interval is None:
+    if half_width is None:
         return "undecided"
-    low, high = interval
-    tolerance = math.log1p(margin)
-    if -tolerance <= low and high <= tolerance:
+    if abs(log_ratio) + half_width <= math.log(1 + margin):
         return "equivalent"
-    if low > 0:
-        return "slower"
-    return "faster" if high < 0 else "undecided"
+    if abs(log_ratio) <= half_width:
+        return "undecided"
+    return "slower" if log_ratio > 0 else "faster"
 
 
 def launches_needed(launch_ratios: NDArray[np.float64], *, confidence: float, margin: float) -> int | None:
@@ -83,10 +87,10 @@ def launches_needed(launch_ratios: NDArray[np.float64], *, confidence: float, ma
     present = len(launch_ratios)
     if present < 2:  # noqa: PLR2004 - one value has no spread
         return None
-    mean, std = float(np.mean(launch_ratios)), float(np.std(launch_ratios, ddof=1))
+    mean, std = float(np.mean(launch_ratios)), sample_std(launch_ratios)
     for launches in range(present + 1, MAX_LAUNCHES_FORESEEN + 1):
-        half_width = t_half_width(std, launches, confidence=confidence)
-        if decide((mean - half_width, mean + half_width), margin=margin) != "undecided":
+        half_width = student_half_width(std, launches, confidence=confidence)
+        if decide(mean, half_width, margin=margin) != "undecided":
             return launches
     return None
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlflow_tfexec.records.judgement import Latency
-from mlflow_tfexec.statistics.intervals import Interval, bootstrap_interval, t_interval
+from mlflow_tfexec.statistics.intervals import factors, launch_half_width, round_half_width
 from mlflow_tfexec.statistics.rounds import Rounds
 from mlflow_tfexec.units import NS_PER_MS
 
@@ -32,9 +32,10 @@ def summarize_latency(rounds: Rounds, mode: str) -> Latency | None:
         return None
     calls_ms = rounds.calls_ns[mode] / NS_PER_MS
     p05, p95, p99 = (float(value) for value in np.quantile(calls_ms, [0.05, 0.95, 0.99]))
-    interval = _interval_ms(rounds, mode)
+    log_time = float(np.mean(launch_log_times(rounds, mode)))
+    interval = factors(log_time, _half_width(rounds, mode))
     return Latency(
-        median=math.exp(float(np.mean(launch_log_times(rounds, mode)))) / NS_PER_MS,
+        median=math.exp(log_time) / NS_PER_MS,
         mean=float(np.mean(calls_ms)),
         std=float(np.std(calls_ms, ddof=1)) if len(calls_ms) > 1 else None,
         min=float(np.min(calls_ms)),
@@ -42,19 +43,17 @@ def summarize_latency(rounds: Rounds, mode: str) -> Latency | None:
         p05=p05,
         p95=p95,
         p99=p99 if len(calls_ms) >= MIN_CALLS_FOR_P99 else None,
-        ci95_low=interval[0] if interval else None,
-        ci95_high=interval[1] if interval else None,
+        ci95_low=interval[0] / NS_PER_MS if interval else None,
+        ci95_high=interval[1] / NS_PER_MS if interval else None,
         calls=len(calls_ms),
         launches=len(series),
         rounds=sum(len(launch) for launch in series),
     )
 
 
-def _interval_ms(rounds: Rounds, mode: str) -> Interval | None:
-    """Interval of the median; a mode seen in one launch of several has none, as its siblings' speak of launches."""
+def _half_width(rounds: Rounds, mode: str) -> float | None:
+    """Of the log time. A mode seen in one launch of several has none, as its siblings' speak of launches."""
     if rounds.launches == 1:
         (series,) = rounds.series_ns(mode)
-        interval = bootstrap_interval(series, confidence=CONFIDENCE)
-        return interval and (interval[0] / NS_PER_MS, interval[1] / NS_PER_MS)
-    logs = t_interval(launch_log_times(rounds, mode), confidence=CONFIDENCE)
-    return logs and (math.exp(logs[0]) / NS_PER_MS, math.exp(logs[1]) / NS_PER_MS)
+        return round_half_width(np.log(series), confidence=CONFIDENCE)
+    return launch_half_width(launch_log_times(rounds, mode), confidence=CONFIDENCE)

@@ -61,7 +61,7 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
         control=control,
         findings=(
             *recording.findings,
-            *benchmark_findings(recording, scope, comparisons, control),
+            *benchmark_findings(recording, rounds.launches, comparisons, control),
             *machine_findings(recording),
             *mode_findings(recording, summaries),
         ),

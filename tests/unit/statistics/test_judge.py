@@ -1,0 +1,404 @@
+import dataclasses
+import json
+import math
+import re
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recordings import COMPLETE, SEED_TABLE_MS, make_recording, write_recording
+
+import mlflow_tfexec
+from mlflow_tfexec.errors import RequestError
+from mlflow_tfexec.records.recording import Block, Health, Recording
+from mlflow_tfexec.statistics.judge import judge
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "statistics"
+
+
+def with_blocks(recording, change):
+    """Change every block; a block that becomes None is left out."""
+    lines = (change(line) if isinstance(line, Block) else line for line in recording.lines)
+    return dataclasses.replace(recording, lines=tuple(line for line in lines if line is not None))
+
+
+def with_lines(recording, *more):
+    return dataclasses.replace(recording, lines=(*more, *recording.lines))
+
+
+def codes(judgement):
+    return [finding.code for finding in judgement.findings]
+
+
+def latency_blocks(recording, mode, launch):
+    return [
+        block.calls_ns
+        for block in recording.blocks
+        if (block.mode, block.launch, block.metric, block.warmup) == (mode, launch, "latency", False)
+    ]
+
+
+def test_the_seeds_table_gives_the_seeds_conclusion():
+    judgement = judge(make_recording(launches=5, launch_noise=0, round_noise=0))
+
+    groups = [sorted(group.split(" = ")) for group in judgement.ordering.split(" > ")]
+    assert groups == [["eager"], ["graph", "graph_nojit"], ["xla"]]
+    assert judgement.fastest == "xla"
+    assert judgement.scope == "launches"
+    assert judgement.control.verdict == "equivalent"
+    assert codes(judgement) == []
+
+
+def test_modes_of_exactly_the_same_time_stand_by_name():
+    """Every call of a mode takes the same time, so that nothing but the name is left to sort by."""
+
+    def freeze(block):
+        return block.model_copy(update={"calls_ns": (int(SEED_TABLE_MS[block.mode] * 1e6),) * 5})
+
+    judgement = judge(with_blocks(make_recording(), freeze))
+
+    assert judgement.ordering == "eager > graph = graph_nojit > xla"
+    assert judgement.mode("graph").latency_ms.ci95_low == judgement.mode("graph").latency_ms.median
+
+
+def test_judging_a_file_agrees_with_the_golden_judgement():
+    """A recording of format version 1, kept for good: later versions may say more of it, not something else."""
+    judgement = mlflow_tfexec.judge(mlflow_tfexec.load_recording(GOLDEN / "v1" / "recording.jsonl"))
+
+    expected = json.loads((GOLDEN / "v1" / "judgement.json").read_text(encoding="utf-8"))
+    assert rounded(judgement.to_dict()) == rounded(expected)
+
+
+def rounded(value):
+    """Keep nine digits: the last ones differ between mathematics libraries."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, dict):
+        return {key: rounded(inner) for key, inner in value.items()}
+    return [rounded(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def test_the_public_functions_judge_a_file(tmp_path):
+    path = write_recording(make_recording(), tmp_path)
+
+    assert mlflow_tfexec.judge(mlflow_tfexec.load_recording(path)) == judge(make_recording())
+
+
+def test_comparison_and_latency_agree_with_a_plain_recalculation():
+    recording = make_recording(launches=4)
+    judgement = judge(recording)
+
+    def medians(mode, launch):
+        return [statistics.median(calls) for calls in latency_blocks(recording, mode, launch)]
+
+    differences = [
+        statistics.median(
+            math.log(e) - math.log(x) for e, x in zip(medians("eager", launch), medians("xla", launch), strict=True)
+        )
+        for launch in range(4)
+    ]
+    low, high = scipy.stats.t.interval(1 - 0.05 / 6, 3, np.mean(differences), scipy.stats.sem(differences))
+    comparison = next(c for c in judgement.comparisons if (c.a, c.b) == ("eager", "xla"))
+    assert comparison.ratio == pytest.approx(math.exp(np.mean(differences)))
+    assert (comparison.ci95_low, comparison.ci95_high) == pytest.approx((math.exp(low), math.exp(high)))
+    assert judgement.mode("xla").latency_ms.median == pytest.approx(
+        statistics.geometric_mean(statistics.median(medians("xla", launch)) for launch in range(4)) / 1e6
+    )
+
+
+def test_the_same_recording_gives_the_same_bytes():
+    recording = make_recording(launches=1)
+
+    assert json.dumps(judge(recording).to_dict()) == json.dumps(judge(make_recording(launches=1)).to_dict())
+
+
+def test_every_pair_of_ranked_modes_is_compared_once_slower_estimate_first():
+    judgement = judge(make_recording())
+
+    times = {summary.mode: summary.latency_ms.median for summary in judgement.modes}
+    assert len(judgement.comparisons) == 6
+    assert all(times[comparison.a] >= times[comparison.b] for comparison in judgement.comparisons)
+    assert {frozenset((c.a, c.b)) for c in judgement.comparisons} == {
+        frozenset((a, b)) for a in times for b in times if a != b and "graph_control" not in (a, b)
+    }
+
+
+def test_a_control_is_never_ranked():
+    """Even one that is quicker than everything."""
+    judgement = judge(make_recording({"eager": 20.0, "graph": 15.0, "graph_control": 1.0}))
+
+    assert "graph_control" not in judgement.ordering
+    assert judgement.fastest == "graph"
+    assert all("graph_control" not in (c.a, c.b) for c in judgement.comparisons)
+
+
+def test_a_control_is_compared_with_the_mode_that_it_repeats():
+    judgement = judge(make_recording({"eager": 20.0, "graph": 15.0, "graph_control": 10.0}))
+
+    assert (judgement.control.a, judgement.control.b) == ("graph", "graph_control")
+    assert judgement.control.ratio == pytest.approx(1.5, rel=0.05)
+    assert judgement.control.verdict == "slower"
+    assert "control_differs" in codes(judgement)
+
+
+def test_without_a_control_there_is_none():
+    assert judge(make_recording({"eager": 20.0, "xla": 1.0})).control is None
+
+
+def test_the_controls_interval_is_not_widened_for_other_pairs():
+    recording = make_recording()
+    alone = {"graph", "graph_control"}
+    by_itself = with_blocks(recording, lambda block: block if block.mode in alone else None)
+
+    assert judge(recording).control == judge(by_itself).control
+
+
+def test_a_mode_whose_outputs_differ_is_ranked_and_never_fastest():
+    judgement = judge(make_recording(launches=5, statuses={"xla": "outputs_differ"}, round_noise=0.001))
+
+    assert judgement.ordering.endswith(" > xla")
+    assert judgement.fastest != "xla"
+    assert judgement.mode("xla").status == "outputs_differ"
+    assert judgement.mode("xla").reason == "xla ended as outputs_differ"
+
+
+def test_the_fastest_is_chosen_among_modes_with_the_right_outputs():
+    judgement = judge(make_recording({"eager": 20.0, "graph": 10.0, "xla": 1.0}, statuses={"xla": "outputs_differ"}))
+
+    assert judgement.fastest == "graph"
+
+
+def test_a_failed_mode_is_summarized_and_not_ranked():
+    judgement = judge(make_recording(statuses={"xla": "compile_failed"}))
+
+    assert "xla" not in judgement.ordering
+    assert judgement.mode("xla").status == "compile_failed"
+    assert judgement.mode("xla").latency_ms is None
+    assert judgement.mode("xla").speedup is None
+
+
+def test_a_mode_that_failed_half_way_keeps_its_times_without_a_rank():
+    recording = make_recording()
+    crash = next(line for line in recording.mode_lines["xla"].values()).model_copy(
+        update={"launch": 2, "status": "crashed", "reason": "signal 9"}
+    )
+    crashed = dataclasses.replace(recording, lines=(*recording.lines, crash))
+
+    judgement = judge(crashed)
+
+    assert "xla" not in judgement.ordering
+    assert judgement.mode("xla").latency_ms.calls == 150
+    assert judgement.mode("xla").speedup is None
+
+
+def test_a_mode_asked_for_and_never_reached_is_skipped():
+    judgement = judge(make_recording({"eager": 20.0, "graph": 10.0}, modes=("eager", "graph", "xla")))
+
+    summary = judgement.mode("xla")
+    assert (summary.status, summary.reason, summary.latency_ms) == ("skipped", "not reached", None)
+    assert judgement.ordering == "eager > graph"
+
+
+def test_modes_are_summarized_in_the_order_asked_for():
+    names = [summary.mode for summary in judge(make_recording()).modes]
+
+    assert names == ["eager", "graph", "graph_nojit", "xla", "graph_control"]
+
+
+def test_speedup_is_the_baselines_time_over_the_modes():
+    judgement = judge(make_recording({"eager": 20.0, "graph": 10.0, "graph_control": 10.0}))
+
+    assert judgement.mode("eager").speedup is None
+    assert judgement.mode("graph").speedup.ratio == pytest.approx(2, rel=0.05)
+    assert judgement.mode("graph_control").speedup.ratio == pytest.approx(2, rel=0.05)
+
+
+def test_speedup_has_the_interval_of_its_comparison():
+    judgement = judge(make_recording())
+
+    for comparison in judgement.comparisons:
+        if comparison.a == "eager":
+            speedup = judgement.mode(comparison.b).speedup
+            assert (speedup.ratio, speedup.ci95_low, speedup.ci95_high) == (
+                comparison.ratio,
+                comparison.ci95_low,
+                comparison.ci95_high,
+            )
+
+
+def test_without_a_measured_baseline_there_is_no_speedup():
+    judgement = judge(make_recording(statuses={"eager": "oom"}))
+
+    assert all(summary.speedup is None for summary in judgement.modes)
+    assert judgement.fastest == "xla"
+
+
+def test_one_measured_mode_has_no_ordering():
+    judgement = judge(make_recording({"eager": 20.0, "xla": 1.0}, statuses={"xla": "crashed"}))
+
+    assert (judgement.ordering, judgement.fastest, judgement.comparisons) == ("", None, ())
+
+
+def test_one_launch_is_labelled_so():
+    judgement = judge(make_recording(launches=1))
+
+    assert judgement.scope == "this launch only"
+    assert "one_launch" in codes(judgement)
+    assert all(c.launches_needed is None for c in judgement.comparisons)
+
+
+def test_scope_counts_the_launches_that_have_data_not_those_asked_for():
+    recording = make_recording(launches=3)
+    cut = with_blocks(recording, lambda block: block if block.launch == 0 else None)
+
+    assert judge(cut).scope == "this launch only"
+
+
+def test_noisy_modes_are_undecided_and_never_printed_as_equal():
+    judgement = judge(make_recording({"eager": 100.0, "graph": 15.9, "xla": 15.9}, launch_noise=0.1))
+
+    (comparison,) = (c for c in judgement.comparisons if "eager" not in (c.a, c.b))
+    assert comparison.verdict == "undecided"
+    assert "=" not in judgement.ordering
+    assert re.search(r"(graph \? xla|xla \? graph)", judgement.ordering)
+    assert judgement.fastest is None
+
+
+def test_a_bad_round_is_dropped_for_all_modes():
+    recording = make_recording(launches=1)
+    judgement = judge(with_lines(recording, Health(launch=0, round=4, bad="clock fell")))
+
+    assert {summary.latency_ms.rounds for summary in judgement.modes} == {9}
+    assert "rounds_dropped" in codes(judgement)
+
+
+def test_too_many_bad_rounds_are_kept_and_called_unstable():
+    bad = [Health(launch=0, round=round_, bad="clock fell") for round_ in range(3)]
+    judgement = judge(with_lines(make_recording(launches=1), *bad))
+
+    assert {summary.latency_ms.rounds for summary in judgement.modes} == {10}
+    assert "unstable_machine" in codes(judgement)
+    assert "rounds_dropped" not in codes(judgement)
+
+
+def test_a_disturbed_round_does_not_reach_the_judgement():
+    """The slow round of one mode, flagged as bad, leaves no trace."""
+
+    def slow(block):
+        if (block.mode, block.round, block.metric, block.warmup) == ("xla", 4, "latency", False):
+            return block.model_copy(update={"calls_ns": tuple(ns * 100 for ns in block.calls_ns)})
+        return block
+
+    recording = make_recording(launches=1)
+    flag = Health(launch=0, round=4, bad="another program used the GPU")
+
+    disturbed, calm = judge(with_lines(with_blocks(recording, slow), flag)), judge(with_lines(recording, flag))
+
+    assert disturbed.to_dict() == calm.to_dict()
+
+
+def test_a_margin_given_stands_above_the_recordings():
+    recording = make_recording({"eager": 11.0, "xla": 10.0}, launch_noise=0.001, round_noise=0.001)
+
+    assert judge(recording).ordering == "eager > xla"
+    assert judge(recording, margin=0.2).ordering == "eager = xla"
+    assert judge(make_recording({"eager": 11.0, "xla": 10.0}, launch_noise=0.001, margin=0.2)).ordering == "eager = xla"
+
+
+@pytest.mark.parametrize("margin", [-0.01, math.nan, math.inf])
+def test_a_margin_that_is_no_fraction_is_refused(margin):
+    with pytest.raises(RequestError, match="margin"):
+        judge(make_recording(), margin=margin)
+
+
+@pytest.mark.parametrize("end", [None, COMPLETE.model_copy(update={"status": "interrupted"})])
+def test_a_benchmark_cut_short_is_judged_and_called_partial(end):
+    judgement = judge(make_recording(end=end))
+
+    assert "partial" in codes(judgement)
+    assert judgement.ordering
+
+
+def test_a_recording_without_any_measurement_is_judged():
+    recording = make_recording()
+    judgement = judge(Recording(header=recording.header, lines=()))
+
+    assert {summary.status for summary in judgement.modes} == {"skipped"}
+    assert (judgement.ordering, judgement.fastest, judgement.control) == ("", None, None)
+    assert judgement.scope == "this launch only"
+    json.dumps(judgement.to_dict(), allow_nan=False)
+
+
+def test_a_mode_asked_for_twice_is_judged_once():
+    judgement = judge(make_recording({"eager": 20.0, "xla": 1.0}, modes=("eager", "xla", "xla")))
+
+    assert [summary.mode for summary in judgement.modes] == ["eager", "xla"]
+
+
+@settings(max_examples=25)
+@given(st.permutations(["eager", "graph", "graph_nojit", "xla"]), st.integers(0, 50))
+def test_the_order_in_which_modes_were_asked_for_changes_no_claim(modes, seed):
+    recording = make_recording(seed=seed, rounds=4, calls=2)
+    header = recording.header.model_copy(update={"spec": recording.spec.model_copy(update={"modes": tuple(modes)})})
+
+    claims, again = judge(recording), judge(dataclasses.replace(recording, header=header))
+
+    assert again.ordering == claims.ordering
+    assert again.comparisons == claims.comparisons
+    assert again.fastest == claims.fastest
+
+
+@settings(max_examples=25)
+@given(st.lists(st.floats(9, 12), min_size=2, max_size=4), st.integers(0, 50))
+def test_renaming_the_modes_renames_them_in_the_line_and_nothing_else(times_ms, seed):
+    names, other_names = "abcd"[: len(times_ms)], "zyxw"[: len(times_ms)]
+
+    line, renamed = (
+        judge(make_recording(dict(zip(chosen, times_ms, strict=True)), seed=seed, rounds=4, calls=3)).ordering
+        for chosen in (names, other_names)
+    )
+
+    assert renamed == line.translate(str.maketrans(names, other_names))
+
+
+@settings(max_examples=25)
+@given(st.dictionaries(st.sampled_from("abcde"), st.floats(9, 12), min_size=2), st.integers(0, 50), st.integers(1, 4))
+def test_the_line_and_the_fastest_agree_with_the_comparisons(times_ms, seed, launches):
+    judgement = judge(make_recording(times_ms, seed=seed, launches=launches, rounds=5, calls=2))
+
+    verdicts = {(c.a, c.b): c.verdict for c in judgement.comparisons}
+    parts = re.split(r" ([>=?]) ", judgement.ordering)
+    modes, signs = parts[::2], parts[1::2]
+    for boundary, sign in enumerate(signs):
+        crossing = {verdicts[a, b] for a in modes[: boundary + 1] for b in modes[boundary + 1 :]}
+        assert (sign == ">") <= (crossing == {"slower"})
+        assert (sign == "=") <= (verdicts[modes[boundary], modes[boundary + 1]] == "equivalent")
+    if judgement.fastest is not None:
+        assert all(
+            verdict in {"slower", "equivalent"} for (_, b), verdict in verdicts.items() if b == judgement.fastest
+        )
+
+
+@settings(max_examples=15)
+@given(st.sampled_from([2, 1000, 2**20]), st.integers(0, 50), st.sampled_from([1, 3]))
+def test_scaling_all_times_changes_no_ratio(factor, seed, launches):
+    recording = make_recording(seed=seed, rounds=4, calls=2, launches=launches)
+
+    def scale(block):
+        return block.model_copy(update={"calls_ns": tuple(ns * factor for ns in block.calls_ns or ())})
+
+    plain, scaled = judge(recording), judge(with_blocks(recording, scale))
+
+    assert [c.ratio for c in scaled.comparisons] == pytest.approx([c.ratio for c in plain.comparisons])
+    assert scaled.ordering == plain.ordering
+    assert scaled.mode("xla").latency_ms.median == pytest.approx(plain.mode("xla").latency_ms.median * factor)
+
+
+def test_every_figure_of_a_judgement_is_a_number():
+    for launches, rounds, calls in ((1, 1, 1), (1, 4, 1), (2, 1, 1), (3, 10, 5)):
+        recording = make_recording(launches=launches, rounds=rounds, calls=calls)
+        json.dumps(judge(recording).to_dict(), allow_nan=False)

@@ -1,0 +1,155 @@
+import itertools
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlflow_tfexec.records.judgement import Comparison
+from mlflow_tfexec.statistics.ordering import fastest, ordering_line
+
+VERDICTS = ("slower", "faster", "equivalent", "undecided")
+SIGNS = {">": "slower", "=": "equivalent", "?": "undecided", "<": "faster"}
+
+
+def compared(*statements):
+    """`a > b` means that a is slower than b."""
+    comparisons = []
+    for statement in statements:
+        a, sign, b = statement.split()
+        comparisons.append(Comparison(a=a, b=b, ratio=1, ci95_low=None, ci95_high=None, verdict=SIGNS[sign]))
+    return comparisons
+
+
+@st.composite
+def matrices(draw):
+    ranked = [f"m{number}" for number in range(draw(st.integers(2, 6)))]
+    verdicts = {pair: draw(st.sampled_from(VERDICTS)) for pair in itertools.combinations(ranked, 2)}
+    return ranked, verdicts
+
+
+def as_comparisons(verdicts):
+    return [
+        Comparison(a=a, b=b, ratio=1, ci95_low=None, ci95_high=None, verdict=verdict)
+        for (a, b), verdict in verdicts.items()
+    ]
+
+
+def test_the_seeds_line():
+    comparisons = compared("e > g", "e > n", "e > x", "g = n", "g > x", "n > x")
+
+    assert ordering_line(["e", "g", "n", "x"], comparisons) == "e > g = n > x"
+
+
+def test_undecided_is_never_printed_as_equal():
+    assert ordering_line(["a", "b"], compared("a ? b")) == "a ? b"
+
+
+def test_equivalent_does_not_carry_over():
+    """a = b and b = c leave a and c open."""
+    assert ordering_line(["a", "b", "c"], compared("a = b", "b = c", "a ? c")) == "a = b ? c"
+
+
+def test_slower_needs_every_mode_of_the_next_group():
+    assert ordering_line(["a", "b", "c"], compared("a > b", "a ? c", "b = c")) == "a ? b = c"
+
+
+def test_slower_needs_every_mode_on_the_left_not_just_the_neighbours():
+    """b is slower than c, but a, further left, is not shown to be."""
+    assert ordering_line(["a", "b", "c"], compared("a ? b", "a ? c", "b > c")) == "a ? b ? c"
+
+
+def test_slower_may_follow_undecided():
+    assert ordering_line(["a", "b", "c"], compared("a ? b", "a > c", "b > c")) == "a ? b > c"
+
+
+def test_a_pair_may_be_given_in_either_direction():
+    assert ordering_line(["a", "b"], compared("b < a")) == "a > b"
+
+
+def test_an_estimate_at_odds_with_its_verdict_is_left_open():
+    assert ordering_line(["a", "b"], compared("a < b")) == "a ? b"
+
+
+@pytest.mark.parametrize("ranked", [[], ["a"]])
+def test_fewer_than_two_modes_have_no_line(ranked):
+    assert ordering_line(ranked, []) == ""
+
+
+@given(matrices())
+def test_the_line_never_contradicts_the_matrix(matrix):
+    ranked, verdicts = matrix
+    line = ordering_line(ranked, as_comparisons(verdicts))
+
+    parts = re.split(r" ([>=?]) ", line)
+    assert parts[::2] == ranked
+    signs = parts[1::2]
+    for boundary, sign in enumerate(signs):
+        left, right = ranked[: boundary + 1], ranked[boundary + 1 :]
+        if sign == ">":
+            assert all(verdicts[pair] == "slower" for pair in itertools.product(left, right))
+        if sign == "=":
+            assert verdicts[ranked[boundary], ranked[boundary + 1]] == "equivalent"
+
+
+@given(matrices())
+def test_groups_are_cliques(matrix):
+    ranked, verdicts = matrix
+    line = ordering_line(ranked, as_comparisons(verdicts))
+
+    for group in re.split(r" [>?] ", line):
+        assert all(verdicts[pair] == "equivalent" for pair in itertools.combinations(group.split(" = "), 2))
+
+
+@given(matrices())
+def test_all_slower_makes_a_line_of_slower_only(matrix):
+    ranked, verdicts = matrix
+
+    assert ordering_line(ranked, as_comparisons(dict.fromkeys(verdicts, "slower"))) == " > ".join(ranked)
+
+
+def test_fastest_is_the_mode_that_all_others_are_slower_than():
+    comparisons = compared("e > g", "e > x", "g > x")
+
+    assert fastest(["e", "g", "x"], comparisons, eligible={"e", "g", "x"}) == "x"
+
+
+def test_fastest_among_equivalent_modes_is_the_one_of_least_time():
+    assert fastest(["e", "g", "n"], compared("e > g", "e > n", "g = n"), eligible={"e", "g", "n"}) == "n"
+
+
+def test_undecided_at_the_top_leaves_no_fastest():
+    assert fastest(["e", "g", "x"], compared("e > g", "e > x", "g ? x"), eligible={"e", "g", "x"}) is None
+
+
+def test_fastest_is_chosen_among_those_with_the_right_outputs():
+    comparisons = compared("e > g", "e > x", "g > x")
+
+    assert fastest(["e", "g", "x"], comparisons, eligible={"e", "g"}) == "g"
+
+
+def test_a_mode_with_other_outputs_does_not_stand_in_the_way():
+    comparisons = compared("e > g", "e > x", "g ? x")
+
+    assert fastest(["e", "g", "x"], comparisons, eligible={"e", "g"}) == "g"
+
+
+@pytest.mark.parametrize("ranked", [[], ["a"]])
+def test_the_only_mode_is_not_the_fastest_of_anything(ranked):
+    assert fastest(ranked, [], eligible=ranked) is None
+
+
+@given(matrices(), st.data())
+def test_nothing_eligible_is_faster_than_the_fastest(matrix, data):
+    ranked, verdicts = matrix
+    eligible = data.draw(st.sets(st.sampled_from(ranked)))
+
+    winner = fastest(ranked, as_comparisons(verdicts), eligible=eligible)
+
+    if winner is not None:
+        assert winner in eligible
+        for (a, b), verdict in verdicts.items():
+            if {a, b} <= eligible and b == winner:
+                assert verdict in {"slower", "equivalent"}
+            if {a, b} <= eligible and a == winner:
+                assert verdict in {"faster", "equivalent"}
