@@ -42,6 +42,15 @@ def test_model_name_is_read_as_it_was_written(make):
     assert f"<h2>{heading}</h2>" in rendered
 
 
+def test_reason_with_pipes_stays_in_its_cell(make):
+    """A reader drops surplus cells, so that a broken row would look whole and lack the end of the reason."""
+    rendered = READER.render(markdown.render(make("hostile")))
+
+    [row] = [row for row in rendered.split("<tr>") if row.startswith("\n<td>xla</td>")]
+    reason = "=cmd|' /C calc'!A0 | a | b | &lt;script&gt;alert(3)&lt;/script&gt; **bold** ![i](javascript:alert(4))"
+    assert f"<td>crashed: {reason}</td>\n</tr>" in row
+
+
 SMALL = make_recording({"eager": 2.0, "graph": 1.0}, launches=1, rounds=3, calls=1)
 SMALL_JUDGEMENT = judge(SMALL)
 OUTSIDE = st.text(st.one_of(st.sampled_from("|`<>[]()!*_#~\\&;:/\n\r\t{}$-=+ .a1"), st.characters()), min_size=1)

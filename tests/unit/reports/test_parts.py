@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recordings import make_recording
 
 from mlflow_tfexec.records.judgement import Comparison
-from mlflow_tfexec.records.recording import End
+from mlflow_tfexec.records.recording import End, ModeLine
 from mlflow_tfexec.reports import _numbers, table
 from mlflow_tfexec.reports._facts import facts, machine
 from mlflow_tfexec.reports._pairs import matrix
@@ -130,6 +130,23 @@ def test_margin_of_the_legend_is_the_one_that_was_judged_with():
     [given_] = table([(recording, judge(recording, margin=0.02))], margin=0.02).benchmarks
     assert "within 5 %" in own.legend
     assert "within 2 %" in given_.legend
+
+
+def test_mode_that_failed_after_it_was_timed_shows_no_numbers():
+    recording = make_recording()
+    lines = [
+        line.model_copy(update={"status": "oom", "reason": None})
+        if isinstance(line, ModeLine) and (line.mode, line.launch) == ("xla", 2)
+        else line
+        for line in recording.lines
+    ]
+    failed = replace(recording, lines=tuple(lines))
+    judgement = judge(failed)
+
+    [xla] = [row for row in table([(failed, judgement)]).benchmarks[0].rows if row.mode == "xla"]
+    assert judgement.mode("xla").latency_ms is not None
+    assert xla.failure == "oom"
+    assert xla.cells == {"status": "oom"}
 
 
 def test_tie_does_not_read_as_a_win():
