@@ -161,7 +161,7 @@ class Launch:
         left_s = time_left_s(
             self._spec,
             launch=self._number,
-            round_=round_,
+            round_=self._spec.rounds if stage == "finish" else round_,
             round_ns=round_ns(self._state.call_ns, self._state.calls),
             overhead_ns=self._state.overhead_ns,
         )

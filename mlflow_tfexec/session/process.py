@@ -28,6 +28,8 @@ _TAIL_BYTES = 8_000
 # Linux's out-of-memory killer shall take the worker, which costs one mode, and not the parent, which costs all.
 _OOM_SCORE = "500"
 
+WORKER_COMMAND = (sys.executable, "-m", "mlflow_tfexec.worker")
+
 R = TypeVar("R", bound=Message)
 
 
@@ -51,7 +53,7 @@ class WorkerProcess:
         self._replies: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         with log.open("ab") as log_stream:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "mlflow_tfexec.worker"],
+                list(WORKER_COMMAND),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log_stream,
