@@ -1,0 +1,1 @@
+"""The MLflow edge: where a benchmark goes, how it is written, how it is found again."""

@@ -1,0 +1,91 @@
+"""Every name that is written to MLflow. Importing this module imports no MLflow.
+
+History of SCHEMA_VERSION:
+1. One parent run (kind `benchmark`), one child per mode (kind `mode`); the names below.
+"""
+
+SCHEMA_VERSION = 1
+
+# Tags on parent and children.
+SCHEMA = "tfexec.schema_version"
+KIND = "tfexec.kind"
+BENCHMARK_ID = "tfexec.benchmark_id"
+MODEL = "tfexec.model"
+TASK = "tfexec.task"
+STATUS = "tfexec.status"
+TF_VERSION = "tfexec.tf.version"
+KERAS_VERSION = "tfexec.keras.version"
+CUDA_VERSION = "tfexec.cuda.version"
+CUDNN_VERSION = "tfexec.cudnn.version"
+DEVICE = "tfexec.device"
+GPU_NAME = "tfexec.gpu.name"
+GPU_DRIVER = "tfexec.gpu.driver"
+GPU_COMPUTE_CAPABILITY = "tfexec.gpu.compute_capability"
+GPU_MEMORY_MB = "tfexec.gpu.memory_mb"
+GPU_UUID = "tfexec.gpu.uuid"
+CPU_NAME = "tfexec.cpu.name"
+HOST_FINGERPRINT = "tfexec.host.fingerprint"
+
+# Tags on children only.
+MODE = "tfexec.mode"
+REASON = "tfexec.reason"
+
+# Tags on the parent only.
+ORDERING = "tfexec.ordering"
+FASTEST = "tfexec.fastest"
+LOGGED = "tfexec.logged"
+"""`"1"` once everything of the benchmark is written; the last thing to be set."""
+
+KIND_BENCHMARK = "benchmark"
+KIND_MODE = "mode"
+
+# MLflow's own tags that the schema rests on.
+PARENT_RUN_ID = "mlflow.parentRunId"
+NOTE = "mlflow.note.content"
+SOURCE_PREFIXES = ("mlflow.user", "mlflow.source.")
+"""Tags that say who ran what; children copy them from the parent."""
+
+# Metrics.
+SAMPLES = "samples/latency_ms"
+"""Series on children: one point per call, step = index of the call among the mode's timed calls."""
+
+MODE_METRICS = (
+    *(
+        f"latency_ms/{figure}"
+        for figure in ("median", "mean", "std", "min", "max", "p05", "p95", "p99", "ci95_low", "ci95_high")
+    ),
+    "throughput/items_per_s",
+    "dispatch_ms/median",
+    "first_call_ms/trace",
+    "first_call_ms/total",
+    "memory/peak_mb",
+    "speedup/vs_eager",
+    "speedup/ci95_low",
+    "speedup/ci95_high",
+    "break_even/calls",
+    "numerics/max_abs_error",
+)
+"""Summary metrics of a child, all at step 0."""
+
+
+def parent_speedup(mode: str) -> str:
+    """Name the parent's metric that holds the speed-up of *mode*."""
+    return f"speedup/{mode}_vs_eager"
+
+
+# Params, on children only: MLflow itself logs a project's parameters on the parent.
+PARAM_MODE = "mode"
+PARAM_MODEL = "model"
+PARAM_TASK = "task"
+PARAM_BATCH_SIZE = "batch_size"
+PARAM_INPUT_SHAPE = "input_shape"
+PARAM_DTYPE = "dtype"
+PARAM_PRESET = "preset"
+PARAM_LAUNCHES = "launches"
+PARAM_ROUNDS = "rounds"
+PARAM_SEED = "seed"
+PARAM_DEVICE = "device"
+
+# Artifacts, on the parent.
+ARTIFACT_DIRECTORY = "tfexec"
+RECORDING_FILE = "recording.jsonl"

@@ -1,0 +1,154 @@
+"""Stores and a server for the tracking tests, and one made-up benchmark."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from mlflow_tfexec.tracking.destination import Destination
+
+# Before the first import of MLflow: tests report to nobody.
+os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+
+ENVIRONMENT = {
+    "tensorflow": {
+        "version": "2.21.0",
+        "keras_version": "3.12.0",
+        "cuda_version": "12.5.1",
+        "cudnn_version": "9",
+        "device": "GPU:0",
+    },
+    "gpus": [{"name": "NVIDIA T4", "uuid": "GPU-1234", "compute_capability": "7.5", "memory_mb": 15360}],
+    "gpu_driver": {"version": "550.54"},
+    "cpu": {"name": "Xeon"},
+    "fingerprint": "f" * 64,
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_place(monkeypatch, tmp_path):
+    """Keep the caller's MLflow settings out, and whatever MLflow writes in."""
+    for name in list(os.environ):
+        if name.startswith("MLFLOW_") and name != "MLFLOW_DISABLE_TELEMETRY":
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory):
+    """Give a database with MLflow's tables and nothing in it: making one costs seconds, copying it does not."""
+    from mlflow import MlflowClient
+
+    path = tmp_path_factory.mktemp("template") / "mlflow.db"
+    client = MlflowClient(f"sqlite:///{path}")
+    # The default experiment would keep its artifacts wherever the template was made.
+    client.delete_experiment("0")
+    return path
+
+
+@pytest.fixture
+def store(template, tmp_path):
+    """Give the tracking URI of a store with one experiment, `mine`."""
+    return _copy_store(template, tmp_path)
+
+
+def _copy_store(template: Path, directory: Path) -> str:
+    from mlflow import MlflowClient
+
+    path = directory / "store.db"
+    shutil.copy(template, path)
+    uri = f"sqlite:///{path}"
+    MlflowClient(uri).create_experiment("mine", artifact_location=(directory / "artifacts").as_uri())
+    return uri
+
+
+@pytest.fixture
+def mine(store):
+    """Give the experiment `mine` of the store as a destination."""
+    return Destination(tracking_uri=store, experiment_name="mine")
+
+
+@pytest.fixture
+def environment():
+    return ENVIRONMENT
+
+
+@pytest.fixture(scope="session")
+def server(template, tmp_path_factory):
+    """Give the URI of a real tracking server with a database of its own."""
+    directory = tmp_path_factory.mktemp("server")
+    shutil.copy(template, directory / "server.db")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    command += ["--backend-store-uri", f"sqlite:///{directory / 'server.db'}"]
+    command += ["--artifacts-destination", str(directory / "artifacts")]
+    environ = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+    with (directory / "log").open("wb") as log:
+        process = subprocess.Popen(
+            command, cwd=directory, env=environ, stdout=log, stderr=log, start_new_session=os.name == "posix"
+        )
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/health", process, directory / "log")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGTERM)
+        else:
+            process.terminate()
+        process.wait(timeout=30)
+
+
+def _wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            pytest.fail(f"The server ended at once:\n{log.read_text()[-2000:]}")
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(f"The server did not start within a minute:\n{log.read_text()[-2000:]}")
+
+
+@pytest.fixture
+def snapshot(tmp_path):
+    """Give a function that reads everything of a benchmark back, with nothing in it that differs between two stores."""
+    return _snapshot
+
+
+def _snapshot(uri: str, experiment_id: str, benchmark_id: str) -> dict:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(uri)
+    found = client.search_runs([experiment_id], f"tags.`tfexec.benchmark_id` = '{benchmark_id}'")
+    parents = {run.info.run_id for run in found if run.data.tags["tfexec.kind"] == "benchmark"}
+    assert len(parents) == 1
+    names = [run.info.run_name for run in found]
+    assert len(names) == len(set(names))
+    return {run.info.run_name: _run_content(client, run, parents) for run in found}
+
+
+def _run_content(client, run, parents: set[str]) -> dict:
+    tags = {key: value for key, value in run.data.tags.items() if key != "tfexec.benchmark_id"}
+    if "mlflow.parentRunId" in tags:
+        assert tags.pop("mlflow.parentRunId") in parents
+    history = client.get_metric_history(run.info.run_id, "samples/latency_ms")
+    files = client.list_artifacts(run.info.run_id, "tfexec")
+    return {
+        "status": run.info.status,
+        "times": (run.info.start_time, run.info.end_time),
+        "tags": tags,
+        "params": run.data.params,
+        "metrics": run.data.metrics,
+        "samples": sorted((point.step, point.value, point.timestamp) for point in history),
+        "artifacts": sorted((file.path, file.file_size) for file in files),
+    }
