@@ -56,6 +56,8 @@ class ModeSummary:
     """None where nothing valid was timed."""
     speedup: Ratio | None
     """Baseline's time over this mode's time: above 1 is faster than the baseline."""
+    log_tail: str | None = None
+    """The last lines that the mode's process wrote, where it failed."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,19 @@ class Judgement:
             "ordering": self.ordering,
             "fastest": self.fastest,
             "scope": self.scope,
-            "modes": [asdict(mode) for mode in self.modes],
+            "modes": [_mode_dict(mode) for mode in self.modes],
             "comparisons": [_comparison_dict(comparison) for comparison in self.comparisons],
             "control": _comparison_dict(self.control) if self.control else None,
             "findings": [finding.model_dump(mode="json") for finding in self.findings],
         }
+
+
+def _mode_dict(mode: ModeSummary) -> dict[str, Any]:
+    """Give a mode's summary; the log is there only where something was kept of it."""
+    data = asdict(mode)
+    if mode.log_tail is None:
+        del data["log_tail"]
+    return data
 
 
 def _comparison_dict(comparison: Comparison) -> dict[str, Any]:

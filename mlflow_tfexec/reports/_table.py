@@ -41,6 +41,10 @@ COLUMNS = (
 )
 
 
+# The worker's last words; the recording holds more of them.
+_LOG_LINES = 10
+
+
 @dataclass(frozen=True)
 class Row:
     """One mode."""
@@ -51,6 +55,8 @@ class Row:
     """Why the status is not `ok`, as far as that is known."""
     failure: str | None
     """Status and reason of a mode that has no numbers to show. None: it was measured."""
+    log_tail: tuple[str, ...]
+    """The last lines that a failed mode's process wrote."""
     cells: Mapping[str, str]
     """Column key → text. What is not known is absent."""
     figures: Mapping[str, float]
@@ -166,6 +172,7 @@ def _row(recording: Recording, judgement: Judgement, summary: ModeSummary) -> Ro
         status=plain(summary.status),
         reason=plain(summary.reason) if summary.reason else None,
         failure=None if measured else _failure(summary),
+        log_tail=tuple(map(plain, (summary.log_tail or "").splitlines()[-_LOG_LINES:])),
         cells=cells | {"status": plain(summary.status)},
         figures=figures,
         control=is_control(summary.mode),

@@ -17,6 +17,7 @@ DEFAULT_WIDTH = 120
 # First to go where the width does not hold all; the rest is the answer itself and is stacked rather than dropped.
 _DISPENSABLE = ("memory", "status", "throughput", "first_call", "mean")
 _CONTROL_MARK = "*"
+_LOG_LINES = 5
 _GAP = 2
 _INDENT = 2
 
@@ -98,6 +99,7 @@ def _modes(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
     for row in benchmark.rows:
         if row.failure is not None:
             yield _hanging(row.name, row.failure, style="red", width=names if columns else 0)
+            yield from (_indented(Text(f"| {line}", style="dim")) for line in row.log_tail[-_LOG_LINES:])
     for note in benchmark.notes:
         yield Text(note, style="yellow")
     if any(row.control for row in measured) and columns:

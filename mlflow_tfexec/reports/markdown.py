@@ -29,6 +29,7 @@ def _benchmark(benchmark: BenchmarkTable) -> Iterator[str]:
     yield ""
     for note in benchmark.notes:
         yield from (_escaped(note), "")
+    yield from _logs(benchmark)
     yield f"**{_escaped(benchmark.ordering)}**"
     yield ""
     yield from _claims(benchmark)
@@ -47,6 +48,15 @@ def _benchmark(benchmark: BenchmarkTable) -> Iterator[str]:
 def _modes(benchmark: BenchmarkTable) -> Iterator[str]:
     heads = ["mode", *(f"{c.head} {c.subhead}" if c.subhead else c.head for c in benchmark.columns)]
     yield from _rows(heads, (_mode_cells(benchmark, row) for row in benchmark.rows))
+
+
+def _logs(benchmark: BenchmarkTable) -> Iterator[str]:
+    """Show what failed modes wrote last, as indented code: nothing inside a line can end it."""
+    for row in benchmark.rows:
+        if row.log_tail:
+            yield from (f"Last lines of {_escaped(row.mode)}:", "")
+            yield from (f"    {line}" for line in row.log_tail)
+            yield ""
 
 
 def _mode_cells(benchmark: BenchmarkTable, row: Row) -> list[str]:

@@ -46,6 +46,7 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
             reason=endings[mode][1],
             latency_ms=latencies[mode],
             speedup=_speedup(rounds, mode, measured, confidence=confidence),
+            log_tail=_log_tail(recording, mode),
         )
         for mode in modes
     )
@@ -84,6 +85,11 @@ def _ending(recording: Recording, mode: str) -> tuple[str, str | None]:
     """Status and reason of a mode that was asked for."""
     line = recording.final_line(mode)
     return ("skipped", "not reached") if line is None else (line.status, line.reason)
+
+
+def _log_tail(recording: Recording, mode: str) -> str | None:
+    line = recording.final_line(mode)
+    return line.log_tail if line is not None else None
 
 
 def _control(rounds: Rounds, measured: Sequence[str], *, margin: float) -> Comparison | None:

@@ -12,7 +12,7 @@ from mlflow_tfexec.statistics.judge import judge
 
 # As lenient as a reader may be: HTML is let through, tables and bare links are recognised.
 READER = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable("table")
-OUR_TAGS = {"h1", "h2", "h3", "p", "ul", "li", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+OUR_TAGS = {"h1", "h2", "h3", "p", "pre", "code", "ul", "li", "strong", "table", "thead", "tbody", "tr", "th", "td"}
 
 
 def tags(text):
