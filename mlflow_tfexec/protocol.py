@@ -130,13 +130,24 @@ def send(stream: BinaryIO, message: Message) -> None:
 
 
 def read_request(line: bytes) -> Request | None:
-    """Read a request from one line. None: the line is not a message."""
-    return Request.model_validate_json(line[len(MARKER) :]) if line.startswith(MARKER) else None
+    """Read a request from one line. None: the line is not a message, or not a whole one."""
+    payload = _payload(line)
+    return None if payload is None else Request.model_validate_json(payload)
 
 
 def read_reply(line: bytes) -> Message | None:
-    """Read a reply from one line. None: the line is not a message."""
-    if not line.startswith(MARKER):
+    """Read a reply from one line. None: the line is not a message, or not a whole one."""
+    payload = _payload(line)
+    if payload is None:
         return None
-    envelope = json.loads(line[len(MARKER) :])
+    envelope = json.loads(payload)
     return _REPLIES[envelope["reply"]].model_validate(envelope["body"])
+
+
+def _payload(line: bytes) -> bytes | None:
+    """Return what follows the marker: a print without a line break may stand before it on the same line.
+
+    None: there is no marker, or the sender died inside the line.
+    """
+    _, marker, payload = line.partition(MARKER)
+    return payload if marker and line.endswith(b"\n") else None

@@ -136,11 +136,13 @@ class WorkerProcess:
 
     def _listen(self, stream: BinaryIO) -> None:
         """Pass replies on; None when the worker has closed its end."""
-        for line in stream:
-            reply = read_reply(line)
-            if reply is not None:
-                self._replies.put(reply)
-        self._replies.put(None)
+        try:
+            for line in stream:
+                reply = read_reply(line)
+                if reply is not None:
+                    self._replies.put(reply)
+        finally:
+            self._replies.put(None)
 
     def _death(self) -> ModeFailed:
         """Say how the worker died."""
