@@ -59,20 +59,21 @@ class SpooledBenchmark:
         """Make the directory and prove that it can be written to.
 
         Raises:
-            RequestError: the place is read-only, full, or not a directory.
+            RequestError: the place is read-only, full, not a directory, or already holds this benchmark.
         """
         probe = self.directory / "probe"
         try:
-            (self.directory / "workers").mkdir(parents=True)
+            self.directory.mkdir(parents=True)
+        except OSError as error:
+            raise self._refusal(error) from None
+        try:
+            (self.directory / "workers").mkdir()
             # An empty file can be made on a full disk; a page of zeros cannot.
             probe.write_bytes(bytes(65536))
             probe.unlink()
         except OSError as error:
             self.discard()
-            raise RequestError(
-                f"Cannot write to the spool directory {str(self.directory.parent)!r}: {error.strerror}.\n"
-                f"Name another with --spool-dir or ${SPOOL_VARIABLE}."
-            ) from None
+            raise self._refusal(error) from None
 
     def append(self, line: BaseModel) -> None:
         """Write one line of the recording and hand it to the operating system, so that our own death loses nothing.
@@ -129,6 +130,12 @@ class SpooledBenchmark:
         """Remove the directory: nothing was measured."""
         self.close()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _refusal(self, error: OSError) -> RequestError:
+        return RequestError(
+            f"Cannot write to the spool directory {str(self.directory.parent)!r}: {error.strerror}.\n"
+            f"Name another with --spool-dir or ${SPOOL_VARIABLE}."
+        )
 
     def _write_json(self, name: str, data: Mapping[str, Any]) -> None:
         try:
