@@ -56,9 +56,9 @@ def load_recording(path: str | Path) -> Recording:
         RecordingError: the file is missing, is not a recording, is damaged, or comes from a later format.
     """
     path = Path(path)
-    if path.is_dir():
-        path = path / "recording.jsonl"
     try:
+        if path.is_dir():
+            path = path / "recording.jsonl"
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise RecordingError(
@@ -126,7 +126,8 @@ def _read_header(row: str, *, name: str) -> Header:
 def _read_json(row: str, *, name: str, number: int) -> dict[str, Any]:
     try:
         data = json.loads(row)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
+        # Beside bad syntax: numbers of thousands of digits, and nesting without end.
         raise RecordingError(f"{name!r}, line {number}: not JSON. The file is damaged.") from None
     if not isinstance(data, dict):
         raise RecordingError(f"{name!r}, line {number}: not an object. The file is damaged.")
