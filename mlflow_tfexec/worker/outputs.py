@@ -1,5 +1,6 @@
 """Are the answers still the same? Outputs are compared in the worker that made them; only figures travel."""
 
+import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -100,12 +101,19 @@ def _compare(reference: Any, output: Any, tolerance: Tolerance) -> _Pair:
         return _Pair(within=bool(np.array_equal(reference, output)))
     finite = np.isfinite(reference) & np.isfinite(output)
     same_elsewhere = bool(np.array_equal(reference[~finite], output[~finite], equal_nan=True))
-    a, b = reference[finite].astype(np.float64), output[finite].astype(np.float64)
+    wide = np.complex128 if "c" in {reference.dtype.kind, output.dtype.kind} else np.float64
+    a, b = reference[finite].astype(wide), output[finite].astype(wide)
     if a.size == 0:
         return _Pair(within=same_elsewhere)
-    error = np.abs(a - b)
+    with np.errstate(over="ignore"):
+        error = np.abs(a - b)
     largest = float(np.abs(a).max())
     within = bool((error <= tolerance.relative * np.abs(a) + tolerance.of_largest * largest).all())
     # Relative to the largest value: an element that should be zero has no relative error of its own.
     relative = float(error.max()) / largest if largest > 0 else None
-    return _Pair(within and same_elsewhere, float(error.max()), relative)
+    return _Pair(within and same_elsewhere, _finite(float(error.max())), _finite(relative))
+
+
+def _finite(error: float | None) -> float | None:
+    """Give no figure for a difference beyond all numbers: a recording holds no infinities."""
+    return error if error is not None and math.isfinite(error) else None
