@@ -34,10 +34,11 @@ def describe_failure(error: BaseException, *, stage: Stage) -> Failure:
 def reason_of(error: BaseException) -> str:
     """Say what went wrong in one line: TensorFlow's messages carry whole graphs behind the first lines."""
     if isinstance(error, SystemExit):
-        return f"the model called sys.exit({error.code!r})"
-    text = " ".join(str(error).split())
-    name = type(error).__name__
-    text = f"{name}: {text}" if text else name
+        text = f"the model called sys.exit({error.code!r})"
+    else:
+        name = type(error).__name__
+        text = f"{name}: {error}" if str(error).strip() else name
+    text = " ".join(text.split())
     return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 1] + "…"
 
 
