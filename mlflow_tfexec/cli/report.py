@@ -1,6 +1,6 @@
 """`mlflow-tfexec report`: say again what was measured, in any format."""
 
-from pathlib import Path
+import os.path
 from typing import Annotated
 
 import typer
@@ -28,7 +28,7 @@ def command(
     chosen_margin = optional_margin(margin)
     recordings = []
     for reference in references:
-        if Path(reference).exists():
+        if os.path.exists(reference):  # noqa: PTH110 - Path.exists raises for a name that is too long
             recordings.append(load_recording(reference))
         else:
             from mlflow_tfexec.tracking.reader import find_recording

@@ -1,9 +1,10 @@
 """From the text of options to a spec, with every wrong value refused in one line."""
 
+import os.path
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.records.spec import BASELINE, PRESETS, Spec
@@ -52,11 +53,12 @@ def build_spec(options: RunOptions) -> Spec:
     """
     from mlflow_tfexec.models import resolve_reference
 
-    preset = PRESETS[one_of("preset", options.preset, tuple(PRESETS))]
+    preset_name = one_of("preset", options.preset, tuple(PRESETS))
+    preset = PRESETS[preset_name]
     return Spec(
         modes=_modes(options.modes),
         task=one_of("task", options.task, TASKS),
-        preset=options.preset.lower(),
+        preset=preset_name,
         batch_size=_whole("batch-size", options.batch_size, most=_MAX_BATCH),
         input_shape=None if _is_auto(options.input_shape) else _shape(options.input_shape),
         dtype=one_of("dtype", options.dtype, DTYPES),
@@ -143,7 +145,7 @@ def _number(name: str, text: str, *, least: float, most: float) -> float:
         raise RequestError(f"--{name} {text!r} is not a number. Give one from {least:g} to {most:g}.") from None
     # Written so that NaN is refused, too.
     if not least <= value <= most:
-        raise RequestError(f"--{name} {text} is out of range. Give a number from {least:g} to {most:g}.")
+        raise RequestError(f"--{name} {text!r} is out of range. Give a number from {least:g} to {most:g}.")
     return value
 
 
@@ -172,14 +174,13 @@ def _weights(text: str) -> str | None:
         return None
     if value.lower() == "imagenet":
         return "imagenet"
-    if Path(value).is_file():
+    if os.path.isfile(value):  # noqa: PTH113 - Path.is_file raises for a name that is too long
         return value
     raise RequestError(f"No weights {text!r}. Give none, imagenet, or the path of a weights file.")
 
 
 def _device(text: str) -> str:
     value = text.strip().lower()
-    kind, separator, number = value.partition(":")
-    if value in {AUTO, "cpu", "gpu"} or (kind == "gpu" and separator and number.isdecimal()):
+    if value in {AUTO, "cpu", "gpu"} or re.fullmatch(r"gpu:[0-9]{1,4}", value):
         return value
     raise RequestError(f"No device named {text!r}. Give auto, cpu, gpu or gpu:N with N from 0.")

@@ -32,7 +32,7 @@ class _Delivery:
     strict: bool
 
 
-def command( 
+def command(
     model: Annotated[str, typer.Argument(help="A name from keras.applications, or path/to/file.py:function.")],
     *,
     modes: Annotated[str, typer.Option(help="Modes, separated by commas; auto: the default set.")] = _DEFAULTS.modes,

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import os.path
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,7 @@ def recognise(reference: str) -> str | None:
     if not separator or not function.isidentifier():
         return None
     if where.endswith(".py"):
-        if not Path(where).is_file():
+        if not os.path.isfile(where):  # noqa: PTH113 - Path.is_file raises for a name that is too long
             raise RequestError(f"No file {where!r} for model {reference!r}. Give the path of an existing Python file.")
         return reference
     return reference if all(part.isidentifier() for part in where.split(".")) else None
