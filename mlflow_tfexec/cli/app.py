@@ -34,7 +34,6 @@ def build_app() -> typer.Typer:
     app = typer.Typer(
         name="mlflow-tfexec",
         callback=_callback,
-        no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         add_completion=False,
@@ -52,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code; every error is one or two lines on standard error."""
     try:
-        result = build_app()(args=list(arguments), prog_name="mlflow-tfexec", standalone_mode=False)
+        result = build_app()(args=list(arguments) or ["--help"], prog_name="mlflow-tfexec", standalone_mode=False)
     except Exception as error:
         if "--debug" in arguments:
             raise
@@ -60,6 +59,9 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         _say("Interrupted.")
         return EXIT_INTERRUPTED
+    except SystemExit:
+        # The reader of our output has gone, as `| head` does, and typer ends the process: there is nobody to tell.
+        return EXIT_DONE
     return result if isinstance(result, int) else EXIT_DONE
 
 
@@ -69,13 +71,16 @@ def _explain(error: Exception) -> int:
         _say(str(error))
         return error.exit_code
     if isinstance(error, _usage_error()):
-        message = error.format_message() if hasattr(error, "format_message") else str(error)
+        message = " ".join((error.format_message() if hasattr(error, "format_message") else str(error)).split())
         _say(message if message.endswith(".") else f"{message}.", "See: mlflow-tfexec --help")
         return EXIT_BAD_REQUEST
-    if isinstance(error, BrokenPipeError):
-        # The reader of our output has gone, as `| head` does; there is nobody to tell.
-        return EXIT_DONE
-    _say(f"{type(error).__name__}: {error}", "This should not happen. Run again with --debug for the traceback.")
+    if isinstance(error, typer.Abort):
+        _say("Interrupted.")
+        return EXIT_INTERRUPTED
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    _say(
+        text if text.endswith(".") else f"{text}.", "This should not happen. Run again with --debug for the traceback."
+    )
     return EXIT_INCOMPLETE
 
 
