@@ -1,6 +1,6 @@
 """Everything raw that a benchmark saw, line by line; never derived, never edited."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -55,6 +55,20 @@ class Header(Line):
     environment: dict[str, Any] = Field(default_factory=dict)
     inputs: tuple[InputFacts, ...] = ()
     weights_sha256: str | None = None
+
+    @property
+    def measured_gpu(self) -> Mapping[str, Any]:
+        """Facts of the GPU that did the work. Empty: the CPU did, or which GPU it was is not known."""
+        measured = self.environment.get("gpu")
+        if isinstance(measured, Mapping):
+            return measured
+        gpus = self.environment.get("gpus")
+        tensorflow = self.environment.get("tensorflow")
+        device = tensorflow.get("device") if isinstance(tensorflow, Mapping) else None
+        # Of several, nothing says which; a recording that names none was not made by this version.
+        if str(device).startswith("GPU") and isinstance(gpus, list) and len(gpus) == 1 and isinstance(gpus[0], Mapping):
+            return gpus[0]
+        return {}
 
 
 class OutputDifference(Line):

@@ -41,13 +41,11 @@ def machine(recording: Recording) -> Machine:
     """Read the machine off a recording's header."""
     environment = recording.header.environment
     device = _at(environment, "tensorflow", "device")
-    on_cpu = "CPU" in (device or recording.spec.device).upper()
+    gpu = recording.header.measured_gpu
     return Machine(
         device=device,
-        gpu=None if on_cpu else _at(environment, "gpus", 0, "name"),
-        gpu_driver=None
-        if on_cpu
-        else _at(environment, "gpu_driver", "version") or _at(environment, "gpus", 0, "driver"),
+        gpu=_at(gpu, "name"),
+        gpu_driver=_at(environment, "gpu_driver", "version") if gpu else None,
         cpu=_at(environment, "cpu", "name"),
         tensorflow=_at(environment, "tensorflow", "version"),
         keras=_at(environment, "tensorflow", "keras_version"),

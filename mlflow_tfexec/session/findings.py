@@ -4,13 +4,24 @@ from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import OutputDifference
 
 
-def cpu_only(problem: str | None) -> Finding:
-    """`--device auto` found no GPU."""
+def cpu_only(reason: str) -> Finding:
+    """`--device auto` found no GPU; *reason* says why in its first line, and what to do in its second."""
+    problem, _, advice = reason.partition("\n")
     return Finding(
         code="cpu_only",
-        what="No GPU that TensorFlow can use: this is a measurement of the CPU.",
+        what="This is a measurement of the CPU: TensorFlow can use no GPU here.",
         why=problem,
-        what_to_try="If there is an NVIDIA GPU: pip install 'mlflow-tfexec[gpu]', and --device gpu to insist on it.",
+        what_to_try=advice or None,
+    )
+
+
+def gpu_order_uncertain(name: str | None) -> Finding:
+    """Several GPUs of different kinds, numbered differently by CUDA and by the driver."""
+    return Finding(
+        code="gpu_order_uncertain",
+        what=f"Which of this machine's GPUs was measured is not certain; TensorFlow calls it {name or 'nothing'}.",
+        why="CUDA numbers GPUs by its own rule, the driver by their slots, and the GPUs here are of different kinds.",
+        what_to_try="Set CUDA_DEVICE_ORDER=PCI_BUS_ID.",
     )
 
 

@@ -87,10 +87,21 @@ class BenchmarkState:
             raise RequestError(f"No device {self.spec.device!r}. {self._device_advice()}")
         if device == "CPU" and self.spec.device == "auto":
             self.add_finding(findings.cpu_only(gpu_missing_reason(self.environment)))
+        if device != "CPU":
+            self._take_gpu(int(device.partition(":")[2]), facts.get("device_details", {}).get("device_name"))
+
+    def _take_gpu(self, number: int, name: str | None) -> None:
+        """Note which of the driver's GPUs is TensorFlow's GPU *number*, if TensorFlow's name for it agrees."""
         gpus = self.environment.get("gpus", [])
-        number = int(device.partition(":")[2] or 0)
-        if device != "CPU" and number < len(gpus):
-            self.environment["gpu"] = gpus[number]
+        gpu = gpus[number] if number < len(gpus) else None
+        if gpu is not None and name in {None, gpu.get("name")} and self.environment.get("gpu_order_certain", True):
+            self.environment["gpu"] = gpu
+            return
+        named = [one for one in gpus if one.get("name") == name]
+        if len(named) == 1:
+            self.environment["gpu"] = named[0]
+        else:
+            self.add_finding(findings.gpu_order_uncertain(name))
 
     @property
     def gpu_uuid(self) -> str | None:

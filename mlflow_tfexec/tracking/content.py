@@ -163,7 +163,7 @@ def mode_times(recording: Recording, mode: str) -> tuple[int, int]:
 def _common_tags(recording: Recording) -> dict[str, Any]:
     header = recording.header
     environment = header.environment
-    gpu = _gpu(environment)
+    gpu = recording.header.measured_gpu
     return {
         keys.SCHEMA: keys.SCHEMA_VERSION,
         keys.BENCHMARK_ID: header.benchmark_id,
@@ -173,17 +173,6 @@ def _common_tags(recording: Recording) -> dict[str, Any]:
         **{tag: _fact(gpu, name) for tag, name in _GPU_FACTS.items()},
         keys.GPU_DRIVER: _fact(environment, "gpu_driver", "version") if gpu else None,
     }
-
-
-def _gpu(environment: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Find the GPU that was measured. Empty: the benchmark did not run on one."""
-    measured = environment.get("gpu")
-    if isinstance(measured, Mapping):
-        return measured
-    gpus = environment.get("gpus")
-    on_gpu = str(_fact(environment, "tensorflow", "device") or "").upper().startswith("GPU")
-    first = gpus[0] if on_gpu and isinstance(gpus, list) and gpus else None
-    return first if isinstance(first, Mapping) else {}
 
 
 def _fact(facts: Any, *path: str) -> Any:
