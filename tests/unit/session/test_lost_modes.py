@@ -132,14 +132,17 @@ def test_a_mode_lost_in_a_later_launch_keeps_what_the_earlier_launch_measured(be
 
 
 def test_a_worker_that_hangs_in_a_block_is_ended_when_its_time_is_up(bench, monkeypatch):
-    monkeypatch.setattr("mlflow_tfexec.session.crew.block_deadline_s", lambda *_: 0.5)
-    bench.behave(graph={"hangs": "block:2", "ignores_sigterm": True})
+    # Told apart by their call time, so that no slow machine makes the other mode late.
+    monkeypatch.setattr(
+        "mlflow_tfexec.session.crew.block_deadline_s", lambda call_ns, *_: 0.6 if call_ns == 5_000_000 else 50.0
+    )
+    bench.behave(graph={"call_ns": 5_000_000, "hangs": "block:0", "ignores_sigterm": True})
 
     recording = bench.measure(make_spec())
 
     line = recording.final_line("graph")
-    assert (line.status, line.reason) == ("timeout", "no answer within 0 s; raise --timeout to wait longer")
-    assert line.log_tail.endswith("descriptor 2 in block:2")
+    assert (line.status, line.reason) == ("timeout", "no answer within 1 s; raise --timeout to wait longer")
+    assert line.log_tail.endswith("descriptor 2 in block:0")
     assert recording.end.status == "complete"
 
 
