@@ -58,7 +58,9 @@ def compare(name: str, run: Callable[[], Any], pairs: int) -> None:
         differences.append(medians[True] - medians[False])
         bare_medians.append(medians[False])
     bare_ns, bias_ns = median(bare_medians), median(differences)
-    print(f"{name:<28} {bare_ns / 1e3:>12.2f} µs {bias_ns:>+10.0f} ns {100 * bias_ns / bare_ns:>+8.3f} %  ({calls} calls)")
+    print(
+        f"{name:<28} {bare_ns / 1e3:>12.2f} µs {bias_ns:>+10.0f} ns {100 * bias_ns / bare_ns:>+8.3f} %  ({calls} calls)"
+    )
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """How long `mlflow-tfexec --help` takes, as a whole process, beside an interpreter that does nothing.
 
-    python benchmarks/light_start.py
+python benchmarks/light_start.py
 """
 
 import subprocess

@@ -73,10 +73,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         port = free_port()
         uri = f"http://127.0.0.1:{port}"
+        backend, artifacts = f"sqlite:///{directory}/mlflow.db", f"{directory}/artifacts"
+        place = ["--backend-store-uri", backend, "--artifacts-destination", artifacts]
         server = subprocess.Popen(
-            [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-            + ["--backend-store-uri", f"sqlite:///{directory}/mlflow.db"]
-            + ["--artifacts-destination", f"{directory}/artifacts"],
+            [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1", *place],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -85,8 +85,10 @@ def main() -> None:
             modes = len(SEED_TABLE_MS)
             for calls in (5, 33, 1000):
                 sent, seconds = count(uri, calls=calls)
-                samples = 30 * calls
-                print(f"{modes} modes, {samples:>6} samples each: {sent} requests, {seconds:.1f} s (allowed {8 * modes + 10})")
+                allowed = 8 * modes + 10
+                print(f"{30 * calls:>6} samples a mode: {sent} requests of {allowed} allowed, {seconds:.1f} s")
+                    f"{modes} modes, {samples:>6} samples each: {sent} requests, {seconds:.1f} s (allowed {8 * modes + 10})"
+                )
         finally:
             server.terminate()
             server.wait()

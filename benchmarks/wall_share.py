@@ -64,8 +64,10 @@ def main() -> None:
     own_s = wall_s - sum(named[name] for name in WORK)
     print(f"{'all own cost':<26} {own_s:>8.2f} s {100 * own_s / wall_s:>6.1f} %")
     print(f"{'wall':<26} {wall_s:>8.2f} s")
-    print(f"parent's peak memory: {int(re.findall(r'PEAK (\d+)', done.stderr)[0]) / 1024:.0f} MiB")
-    print(f"tensorflow in the parent: {re.findall(r'TENSORFLOW (\w+)', done.stderr)[0]}")
+    [peak_kb] = re.findall(r"PEAK (\d+)", done.stderr)
+    [loaded] = re.findall(r"TENSORFLOW (\w+)", done.stderr)
+    print(f"parent's peak memory: {int(peak_kb) / 1024:.0f} MiB")
+    print(f"tensorflow in the parent: {loaded}")
 
 
 if __name__ == "__main__":
