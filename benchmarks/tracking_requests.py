@@ -62,7 +62,7 @@ def count(uri: str, *, calls: int) -> tuple[int, float]:
         start_s = time.perf_counter()
         destination = resolve(tracking_uri=uri, experiment=None, environ=os.environ)
         artifacts = {"recording.jsonl": to_text(recording).encode()}
-        artifacts |= {name: b"x" for name in ("environment.json", "report.md", "report.html", "latency.png")}
+        artifacts |= dict.fromkeys(("environment.json", "report.md", "report.html", "latency.png"), b"x")
         log_benchmark(recording, judge(recording), destination, artifacts=artifacts, note="benchmark")
         return sent, time.perf_counter() - start_s
     finally:
@@ -75,8 +75,9 @@ def main() -> None:
         uri = f"http://127.0.0.1:{port}"
         backend, artifacts = f"sqlite:///{directory}/mlflow.db", f"{directory}/artifacts"
         place = ["--backend-store-uri", backend, "--artifacts-destination", artifacts]
+        address = ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
         server = subprocess.Popen(
-            [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1", *place],
+            [sys.executable, "-m", "mlflow", "server", *address, *place],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -87,8 +88,6 @@ def main() -> None:
                 sent, seconds = count(uri, calls=calls)
                 allowed = 8 * modes + 10
                 print(f"{30 * calls:>6} samples a mode: {sent} requests of {allowed} allowed, {seconds:.1f} s")
-                    f"{modes} modes, {samples:>6} samples each: {sent} requests, {seconds:.1f} s (allowed {8 * modes + 10})"
-                )
         finally:
             server.terminate()
             server.wait()
