@@ -69,7 +69,8 @@ class FakeModeWorker:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if self._behaviour.has_child:
             child = subprocess.Popen([sys.executable, "-S", "-c", f"import time; time.sleep({HANG_S})"])
-            print(f"child {child.pid}", flush=True)
+            sys.stdout.write(f"child {child.pid}\n")
+            sys.stdout.flush()
 
     def start(self) -> Any:
         from mlflow_tfexec.protocol import Hello
@@ -165,12 +166,13 @@ def note_start(directory: Path, mode: str) -> int:
 
 def chatter(label: str) -> None:
     """Write to every stream that a library may write to."""
-    print(f"python prints in {label}")
+    sys.stdout.write(f"python prints in {label}\n")
     sys.stdout.flush()
     os.write(1, f"descriptor 1 in {label}\n".encode())
     os.write(2, f"descriptor 2 in {label}\n".encode())
     if label == "start":
-        print(f"standard input holds {os.read(0, 10)!r} and {sys.stdin.read()!r}", flush=True)
+        sys.stdout.write(f"standard input holds {os.read(0, 10)!r} and {sys.stdin.read()!r}\n")
+        sys.stdout.flush()
 
 
 def named_exception(name: str) -> type[BaseException]:
@@ -191,7 +193,7 @@ def half_reply() -> None:
 
 if __name__ == "__main__":
     # Before the channel is taken over, as an interpreter's start-up files might; the last has no line break.
-    print("early print")
+    sys.stdout.write("early print\n")
     os.write(1, b"early descriptor 1\nand no line break")
     from mlflow_tfexec.worker import serve
     from mlflow_tfexec.worker.channel import Channel

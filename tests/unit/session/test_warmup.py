@@ -56,7 +56,7 @@ def test_a_mode_that_never_settles_ends_by_the_limit():
     blocks_until_done(warmup, [10.0 * 1.2**n for n in range(99)])
 
     assert not warmup.is_steady("graph")
-    assert 2.0 <= warmup.busy_s("graph")
+    assert warmup.busy_s("graph") >= 2.0
 
 
 def test_one_call_beyond_the_limit_is_enough():
