@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from mlflow_tfexec._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from mlflow_tfexec.records.codec import load_recording as load_recording
     from mlflow_tfexec.records.judgement import Judgement as Judgement
@@ -22,10 +24,6 @@ __all__ = ["Judgement", "Recording", "judge", "load_recording"]
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name == "__version__":
-        import importlib.metadata
-
-        return importlib.metadata.version("mlflow-tfexec")
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import typer
 
+from mlflow_tfexec._version import __version__
 from mlflow_tfexec.errors import EXIT_BAD_REQUEST, EXIT_DONE, EXIT_INCOMPLETE, EXIT_INTERRUPTED, TfexecError
 
 # Each command is a module of the same name with a function `command`; its heavy imports are inside the function.
@@ -14,9 +15,7 @@ _COMMANDS = ("run", "report", "sync", "modes")
 
 def _version(value: bool) -> None:
     if value:
-        import importlib.metadata
-
-        typer.echo(importlib.metadata.version("mlflow-tfexec"))
+        typer.echo(__version__)
         raise typer.Exit
 
 

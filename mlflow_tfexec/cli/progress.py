@@ -2,7 +2,6 @@
 
 import sys
 import time
-from typing import Any
 
 from mlflow_tfexec.session.observer import Progress, Stage
 
@@ -125,9 +124,9 @@ class TerminalProgress:
         self._bar.stop()
 
 
-def make_progress(stream: Any = sys.stderr) -> PlainProgress | TerminalProgress:
-    """Choose the display for *stream*: live if it is a terminal."""
-    return TerminalProgress() if stream.isatty() else PlainProgress()
+def make_progress() -> PlainProgress | TerminalProgress:
+    """Choose the display: live if standard error is a terminal."""
+    return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
 
 
 def _say(line: str) -> None:

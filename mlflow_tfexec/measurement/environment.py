@@ -8,6 +8,7 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
+from mlflow_tfexec._version import __version__
 from mlflow_tfexec.measurement import cgroup, host
 from mlflow_tfexec.measurement.gpu_visibility import VisibleGpu, visible_gpus
 from mlflow_tfexec.measurement.nvml import Gpu, GpuFacts, read_gpus
@@ -29,7 +30,6 @@ _OTHER_PACKAGES = (
     "keras",
     "mlflow",
     "mlflow-skinny",
-    "mlflow-tfexec",
     "ml-dtypes",
     "numpy",
     "nvidia-ml-py",
@@ -98,7 +98,9 @@ def package_versions() -> dict[str, str]:
     """Find the installed versions of what takes part in a benchmark, by distribution name. Imports none of it."""
     names = {*_TENSORFLOW_PACKAGES, *_OTHER_PACKAGES, *_cuda_wheels()}
     versions = {name: _version(name) for name in sorted(names)}
-    return {name: version for name, version in versions.items() if version is not None}
+    known = {name: version for name, version in versions.items() if version is not None}
+    # Our own is known also where we run from a checkout.
+    return {**known, "mlflow-tfexec": __version__}
 
 
 def fingerprint(environment: Mapping[str, Any]) -> str:

@@ -16,8 +16,9 @@ Interval = tuple[float, float]
 RESAMPLES = 10_000
 """Enough to know the standard error to 1 %."""
 
-# Below this there are not two whole blocks to tell apart.
-MIN_ROUNDS = 4
+# Below this there are only two blocks: Student's quantile for several pairs is then in the hundreds, and an interval
+# of a factor of a million says less than none.
+MIN_ROUNDS = 6
 
 # Fixed, so that the same recording always gives the same bytes, and the same for every pair, so that the interval of
 # a over b is exactly the inverse of b over a.
@@ -71,7 +72,7 @@ def round_half_width(series: NDArray[np.float64], *, confidence: float) -> float
     The spread between launches is not in it: it speaks of this launch only.
 
     Returns:
-        None with fewer than four rounds. 0 where all values are equal.
+        None with fewer than six rounds. 0 where all values are equal.
     """
     rounds = len(series)
     if rounds < MIN_ROUNDS:

@@ -59,8 +59,8 @@ def test_block_length_grows_with_the_cube_root_of_the_rounds(rounds, length):
     assert block_length(rounds) == length
 
 
-@pytest.mark.parametrize("rounds", [0, 1, 3])
-def test_fewer_than_four_rounds_have_no_interval(rounds):
+@pytest.mark.parametrize("rounds", [0, 1, 5])
+def test_fewer_than_six_rounds_have_no_interval(rounds):
     assert round_half_width(np.arange(float(rounds)), confidence=0.95) is None
 
 
