@@ -137,7 +137,7 @@ def test_ten_independent_rounds_cover_the_truth_as_often_as_promised(monkeypatch
     assert covered / sessions >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / sessions)
 
 
-@given(st.lists(st.floats(-1, 1), min_size=4, max_size=12))
+@given(st.lists(st.floats(-1, 1), min_size=6, max_size=12))
 def test_the_interval_of_the_inverse_is_as_wide(values):
     series = np.array(values)
 
@@ -146,7 +146,7 @@ def test_the_interval_of_the_inverse_is_as_wide(values):
     )
 
 
-@given(st.lists(st.floats(-1, 1), min_size=4, max_size=12))
+@given(st.lists(st.floats(-1, 1), min_size=6, max_size=12))
 def test_more_confidence_never_narrows_an_interval(values):
     for half_width in (launch_half_width, round_half_width):
         assert half_width(np.array(values), confidence=0.995) >= half_width(np.array(values), confidence=0.95)
