@@ -23,9 +23,8 @@ def test_data_frame_reads_back_every_metric(report):
     expected = [measure(b.recording, b.judgement, row.mode) for b in report.benchmarks for row in b.rows]
 
     metrics = [column for column in frame.columns if "/" in column]
-    actual = [
-        {key: value for key, value in row.items() if not pd.isna(value)} for row in frame[metrics].to_dict("records")
-    ]
+    rows = (frame[metrics].iloc[number] for number in range(len(frame)))
+    actual = [{key: value for key, value in row.items() if not pd.isna(value)} for row in rows]
     assert [row.keys() for row in actual] == [row.keys() for row in expected]
     assert all(row == pytest.approx(wanted, rel=1e-14) for row, wanted in zip(actual, expected, strict=True))
 
