@@ -38,7 +38,8 @@ class LoggingFailed(TfexecError):  # noqa: N818 - reads as the sentence it is
     """The measurement is on disk, but MLflow did not take it; `sync` will try again."""
 
 
-class Interrupted(TfexecError):  # noqa: N818 - an outcome, not a fault
-    """The user or the system asked us to stop."""
+class Interrupted(KeyboardInterrupt):
+    """The user or the system asked us to stop.
 
-    exit_code = EXIT_INTERRUPTED
+    No TfexecError, and no Exception: a library that catches everything must not swallow it.
+    """

@@ -118,16 +118,21 @@ def _run(spec: "Spec", delivery: _Delivery, spooled: "SpooledBenchmark") -> int:
     """Measure, then report and log; an interruption ends the first and not the second."""
     from mlflow_tfexec.cli.interrupts import interruptible
 
-    with interruptible():
-        try:
-            _measure(spec, spooled)
-        except Interrupted as interruption:
-            if not spooled.recording_path.exists():
-                raise Interrupted(f"{interruption} Nothing was measured yet.") from None
-            typer.echo(f"mlflow-tfexec: {interruption} What was measured is being logged.", err=True)
-            _deliver(spooled, delivery)
-            return EXIT_INTERRUPTED
-        return _deliver(spooled, delivery)
+    try:
+        with interruptible():
+            try:
+                _measure(spec, spooled)
+            except Interrupted as interruption:
+                if not spooled.recording_path.exists():
+                    _say(f"{interruption} Nothing was measured yet.")
+                    return EXIT_INTERRUPTED
+                _say(f"{interruption} What was measured is being logged.")
+                _deliver(spooled, delivery)
+                return EXIT_INTERRUPTED
+            return _deliver(spooled, delivery)
+    except Interrupted as interruption:
+        _say(f"{interruption} What was measured is kept; log it with: mlflow-tfexec sync {spooled.directory}")
+        return EXIT_INTERRUPTED
 
 
 def _measure(spec: "Spec", spooled: "SpooledBenchmark") -> None:
@@ -139,9 +144,9 @@ def _measure(spec: "Spec", spooled: "SpooledBenchmark") -> None:
     try:
         run_session(spec, spooled, progress, variables=mode_variables(spec), findings=_request_findings())
     except SpoolError as error:
-        typer.echo(f"mlflow-tfexec: {error}", err=True)
         if not spooled.recording_path.exists():
             raise
+        _say(str(error))
     finally:
         progress.close()
 
@@ -181,7 +186,7 @@ def _deliver(spooled: "SpooledBenchmark", delivery: _Delivery) -> int:
     emit(table, delivery.report_format)
     if delivery.report_format.name != "console":
         for label, text in where:
-            typer.echo(f"mlflow-tfexec: {label}: {text}", err=True)
+            _say(f"{label}: {text}")
     if failure is not None:
         raise failure
     return _exit_code(recording, judgement, strict=delivery.strict)
@@ -203,3 +208,7 @@ def _exit_code(recording: "Recording", judgement: "Judgement", *, strict: bool) 
     return (
         EXIT_DONE if complete and recording.end is not None and recording.end.status == "complete" else EXIT_INCOMPLETE
     )
+
+
+def _say(line: str) -> None:
+    typer.echo(f"mlflow-tfexec: {line}", err=True)

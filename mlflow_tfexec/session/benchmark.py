@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from mlflow_tfexec.errors import Interrupted
 from mlflow_tfexec.measurement.environment import describe_host
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import End
@@ -46,7 +45,7 @@ def run_session(
             if state.modes():
                 Launch(state, number).run()
         status = "complete" if state.modes() else "failed"
-    except (Interrupted, KeyboardInterrupt):
+    except KeyboardInterrupt:
         status = "interrupted"
         raise
     finally:

@@ -65,9 +65,12 @@ def test_memory_is_in_mib_until_there_is_a_gib(value_mb, text):
         (errors.TrackingError, 2),
         (errors.SpoolError, 1),
         (errors.LoggingFailed, 1),
-        (errors.Interrupted, 130),
     ],
 )
 def test_every_error_has_its_exit_code(error, exit_code):
     assert error("text").exit_code == exit_code
     assert issubclass(error, errors.TfexecError)
+
+
+def test_an_interruption_is_not_caught_with_all_exceptions():
+    assert not issubclass(errors.Interrupted, Exception)
