@@ -200,6 +200,6 @@ if __name__ == "__main__":
 
     channel = Channel.take_over()
     workers: list[FakeModeWorker] = []
-    serve.ModeWorker = lambda start: workers.append(FakeModeWorker(start)) or workers[0]  # type: ignore[assignment]  # the stand-in
+    serve.ModeWorker = lambda start: workers.append(FakeModeWorker(start)) or workers[0]
     serve.serve(channel)
     workers[0].linger()

@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import sys
 
 import pytest
 
@@ -88,8 +89,8 @@ def package(tmp_path, monkeypatch):
         return "fake_registry"
 
     yield make
-    for name in [name for name in importlib.sys.modules if name.startswith("fake_registry")]:
-        del importlib.sys.modules[name]
+    for name in [name for name in sys.modules if name.startswith("fake_registry")]:
+        del sys.modules[name]
 
 
 def test_objects_are_found_in_the_order_of_their_modules_and_private_ones_are_not(package):

@@ -1,0 +1,193 @@
+"""What is shown while a benchmark runs."""
+
+import io
+import threading
+
+import pytest
+
+from mlflow_tfexec.cli import progress as progress_module
+from mlflow_tfexec.cli.progress import PlainProgress, TerminalProgress, fraction, make_progress, sentence, time_left
+from mlflow_tfexec.session.observer import Progress
+
+
+def at(stage, mode=None, launch=0, **fields):
+    return Progress(launch=launch, launches=3, stage=stage, mode=mode, **fields)
+
+
+@pytest.mark.parametrize(
+    ("progress", "text"),
+    [
+        (at("start"), "launch 1/3, importing TensorFlow"),
+        (at("build"), "launch 1/3, building the model"),
+        (at("first_call", "xla"), "launch 1/3, first call: xla"),
+        (at("pilot", "xla", launch=2), "launch 3/3, pilot: xla"),
+        (at("warmup", "eager"), "launch 1/3, warm-up: eager"),
+        (at("rounds", "eager", round=0, rounds=10), "launch 1/3, round 1/10, measuring: eager"),
+        (at("finish"), "launch 1/3, finishing"),
+    ],
+)
+def test_a_step_is_one_line(progress, text):
+    assert sentence(progress) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, ""),
+        (0.0, "about 5 s left"),
+        (8.2, "about 10 s left"),
+        (44.0, "about 45 s left"),
+        (61.0, "about 1 min left"),
+        (95.0, "about 2 min left"),
+        (7200.0, "about 120 min left"),
+    ],
+)
+def test_time_left_is_as_exact_as_it_is_known(seconds, text):
+    assert time_left(seconds) == text
+
+
+def test_the_share_that_is_done_never_falls_and_ends_at_1():
+    steps = [
+        at(stage, launch=launch, **({"round": round_, "rounds": 4} if stage == "rounds" else {}))
+        for launch in range(3)
+        for stage in ("start", "build", "first_call", "pilot", "warmup", "rounds", "finish")
+        for round_ in range(4)
+    ]
+
+    shares = [fraction(step) for step in steps]
+
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that moves when it is told to."""
+
+    class Clock:
+        now_s = 100.0
+
+        def monotonic(self):
+            return self.now_s
+
+    clock = Clock()
+    monkeypatch.setattr(progress_module, "time", clock)
+    return clock
+
+
+def told(capsys):
+    return capsys.readouterr().err.splitlines()
+
+
+def test_plain_progress_says_each_stage_once(capsys, clock):
+    plain = PlainProgress()
+    for step in (at("start"), at("build"), at("first_call", "eager"), at("first_call", "xla"), at("first_call", "xla")):
+        plain.progressed(step)
+
+    assert told(capsys) == [
+        "mlflow-tfexec: launch 1/3, importing TensorFlow",
+        "mlflow-tfexec: launch 1/3, building the model",
+        "mlflow-tfexec: launch 1/3, first call: eager",
+        "mlflow-tfexec: launch 1/3, first call: xla",
+    ]
+
+
+def test_plain_progress_does_not_flood(capsys, clock):
+    plain = PlainProgress()
+    for round_ in range(1000):
+        for mode in ("eager", "xla"):
+            plain.progressed(at("rounds", mode, round=round_, rounds=1000, left_s=600.0))
+            clock.now_s += 0.01
+
+    lines = told(capsys)
+    # 20 s of rounds: one line at once, and one every ten seconds.
+    assert len(lines) == 2
+    assert lines[0] == "mlflow-tfexec: launch 1/3, round 1/1000, measuring: eager (about 10 min left)"
+
+
+def test_plain_progress_speaks_again_in_the_next_launch(capsys, clock):
+    plain = PlainProgress()
+    plain.progressed(at("warmup", "eager"))
+    plain.progressed(at("warmup", "eager", launch=1))
+
+    assert len(told(capsys)) == 2
+
+
+def test_plain_progress_says_that_a_mode_is_lost(capsys):
+    plain = PlainProgress()
+    plain.failed("xla", "oom", "too large")
+    plain.close()
+
+    assert told(capsys) == ["mlflow-tfexec: xla: oom: too large"]
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written to it."""
+
+    def isatty(self):
+        return True
+
+    @property
+    def size(self):
+        return len(self.getvalue())
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    # Some environments say that a terminal can do less than this one, or that there is one where there is none.
+    for variable in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    return Terminal()
+
+
+@pytest.fixture
+def live(terminal, monkeypatch):
+    """Make a live display; inside the test, since pytest has its own standard error between phases."""
+    displays = []
+
+    def make():
+        monkeypatch.setattr("sys.stderr", terminal)
+        displays.append(make_progress())
+        return displays[-1]
+
+    yield make
+    for display in displays:
+        display.close()
+
+
+def test_a_terminal_gets_a_live_line_and_anything_else_plain_lines(live, monkeypatch):
+    assert isinstance(live(), TerminalProgress)
+
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    assert isinstance(make_progress(), PlainProgress)
+
+
+def test_the_live_line_is_drawn_by_events_alone_and_by_no_thread_of_its_own(terminal, live, monkeypatch):
+    started = []
+    monkeypatch.setattr(threading.Thread, "start", started.append)
+
+    display = live()
+    sizes = [terminal.size]
+    for step in (at("start"), at("rounds", "eager", round=3, rounds=10, left_s=30.0)):
+        display.progressed(step)
+        sizes.append(terminal.size)
+
+    assert started == []
+    assert sizes[0] < sizes[1] < sizes[2]
+
+
+def test_the_live_line_says_where_the_benchmark_stands(terminal, live):
+    live().progressed(at("rounds", "eager", round=3, rounds=10, left_s=30.0))
+
+    assert "launch 1/3, round 4/10, measuring: eager" in terminal.getvalue()
+    assert "about 30 s left" in terminal.getvalue()
+
+
+def test_names_are_not_read_as_markup(terminal, live):
+    display = live()
+    display.progressed(at("first_call", "[red]xla[/red]"))
+    display.failed("[b]xla[/b]", "oom", "[/] closes nothing")
+
+    assert "first call: [red]xla[/red]" in terminal.getvalue()
+    assert "[b]xla[/b]: oom: [/] closes nothing" in terminal.getvalue()
