@@ -1,5 +1,6 @@
 """From an exception to the status of a mode."""
 
+import re
 import traceback
 from typing import Literal
 
@@ -22,24 +23,59 @@ _COMPILER_WORDS = (
 )
 
 
+# Stacks that TensorFlow puts into its messages, often before what went wrong: the headings, and the frames.
+_STACK_HEADING = re.compile(r"in user code:|.*\(most recent call last\):|\s*The op is created at: *")
+_FRAME = re.compile(r'(\s*)File ".*", line \d+.*')
+
+# Keras writes part of its messages in bold.
+_TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
+
+
 def describe_failure(error: BaseException, *, stage: Stage) -> Failure:
     """Classify *error* by the stage in which it happened, and put its reason into one line.
 
     The whole traceback goes to the worker's log.
     """
     traceback.print_exception(error)
+    error = _original(error)
     return Failure(status=_status(error, stage), reason=reason_of(error), wrong_request=_is_wrong_request(error, stage))
 
 
 def reason_of(error: BaseException) -> str:
-    """Say what went wrong in one line: TensorFlow's messages carry whole graphs behind the first lines."""
+    """Say what went wrong in one line: TensorFlow's messages carry stacks and whole graphs around it."""
     if isinstance(error, SystemExit):
         text = f"the model called sys.exit({error.code!r})"
     else:
-        name = type(error).__name__
-        text = f"{name}: {error}" if str(error).strip() else name
+        message = " ".join(_without_stacks(_TERMINAL_CODE.sub("", str(error))).split())
+        text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     text = " ".join(text.split())
     return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 1] + "…"
+
+
+def _original(error: BaseException) -> BaseException:
+    """Find what AutoGraph caught: it raises another error, whose text is a stack and whose type may be its own.
+
+    Source: `autograph_handler` in tensorflow/python/autograph/impl/api.py
+    """
+    while error.__context__ is not None and hasattr(error.__context__, "ag_error_metadata"):
+        error = error.__context__
+    return error
+
+
+def _without_stacks(text: str) -> str:
+    """Take out headings of stacks, frames, and the lines of source under a frame, which are indented deeper."""
+    kept: list[str] = []
+    indent: int | None = None
+    for line in text.split("\n"):
+        frame = _FRAME.fullmatch(line)
+        if frame:
+            indent = len(frame[1])
+        elif indent is not None and line.strip() and len(line) - len(line.lstrip()) > indent:
+            continue
+        elif not _STACK_HEADING.fullmatch(line):
+            indent = None
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _status(error: BaseException, stage: Stage) -> str:

@@ -31,7 +31,9 @@ DYNAMIC = error_of(
 )
 OOM = error_of(
     "ResourceExhaustedError",
-    "Graph execution error:\n\nDetected at node model/conv2d defined at (most recent call last):\nOOM when allocating "
+    "Graph execution error:\n\nDetected at node model/conv2d defined at (most recent call last):\n"
+    '  File "model.py", line 7, in call\n\n  File "<frozen runpy>", line 88, in _run_code\n\n'
+    "OOM when allocating "
     "tensor with shape[512,64,384,384] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator "
     "GPU_0_bfc",
 )
@@ -103,6 +105,67 @@ def test_a_model_that_cannot_be_built_is_a_wrong_request(error, stage, is_wrong)
 )
 def test_the_reason_is_the_error_in_one_line(error, reason):
     assert reason_of(error) == reason
+
+
+IN_USER_CODE = """in user code:
+
+    File "/home/me/model.py", line 16, in call  *
+        return self.dense(x, training=training)
+    File "/home/me/layers.py", line 3, in call
+
+    ValueError: Exception encountered when calling L.call().
+
+    \x1b[1mlayer dislikes graphs\x1b[0m
+"""
+FROM_PYTHON = """{{function_node __inference_f_26}} ValueError: no such thing
+Traceback (most recent call last):
+
+  File "/site-packages/tensorflow/python/ops/script_ops.py", line 269, in __call__
+    ret = func(*args)
+          ^^^^^^^^^^^
+
+ValueError: no such thing
+
+
+\t [[{{node PyFunc}}]] [Op:__inference_f_26]"""
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            error_of("StagingError", IN_USER_CODE),
+            "StagingError: ValueError: Exception encountered when calling L.call(). layer dislikes graphs",
+        ),
+        (
+            error_of("InvalidArgumentError", FROM_PYTHON),
+            (
+                "InvalidArgumentError: {{function_node __inference_f_26}} ValueError: no such thing "
+                "ValueError: no such thing [[{{node PyFunc}}]] [Op:__inference_f_26]"
+            ),
+        ),
+        (
+            OOM,
+            (
+                "ResourceExhaustedError: Graph execution error: OOM when allocating tensor with shape[512,64,384,384] "
+                "and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc"
+            ),
+        ),
+    ],
+)
+def test_stacks_and_terminal_codes_are_left_out_of_the_reason(error, reason):
+    assert reason_of(error) == reason
+
+
+def test_what_autograph_caught_is_the_failure_and_not_the_error_it_raised_instead():
+    caught = MemoryError("Unable to allocate 1.00 EiB")
+    caught.ag_error_metadata = object()
+    raised = error_of("StagingError", "in user code:\n\n    MemoryError: Unable to allocate 1.00 EiB")
+    raised.__context__ = caught
+
+    failure = describe_failure(raised, stage="trace")
+
+    assert (failure.status, failure.reason) == ("oom", "MemoryError: Unable to allocate 1.00 EiB")
 
 
 @given(text=st.text(max_size=2000), kind=st.sampled_from([ValueError, SystemExit, MemoryError]))
