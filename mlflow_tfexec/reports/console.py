@@ -166,7 +166,8 @@ def _style(row: Row) -> str:
 def _undecided(benchmark: BenchmarkTable) -> Iterator[str]:
     for pair in benchmark.pairs:
         if pair.verdict == "undecided":
-            yield f"undecided: {pair.a} against {pair.b} {pair.ratio}"
+            needed = f"; {pair.needed}" if pair.needed else ""
+            yield f"undecided: {pair.a} against {pair.b} {pair.ratio}{needed}"
 
 
 def _overview(table: Table) -> Iterator["RenderableType"]:

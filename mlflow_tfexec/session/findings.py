@@ -1,5 +1,7 @@
 """What a session finds out that the reader must know."""
 
+from collections.abc import Mapping
+
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import OutputDifference
 
@@ -45,12 +47,12 @@ def auto_jit(flags: str) -> Finding:
     )
 
 
-def no_steady_state(mode: str, launch: int, busy_s: float) -> Finding:
-    """Warm-up ended by its limit."""
+def no_steady_state(launch: int, busy_s: Mapping[str, float]) -> Finding:
+    """Warm-up ended by its limit for the modes of *busy_s*, after so much work each."""
+    modes = ", ".join(f"{mode} ({seconds:.1f} s)" for mode, seconds in busy_s.items())
     return Finding(
         code="no_steady_state",
-        mode=mode,
-        what=f"Call times had not settled after {busy_s:.1f} s of warm-up in launch {launch + 1}.",
+        what=f"Call times had not settled by the end of warm-up in launch {launch + 1}: {modes}.",
         why="Clocks, caches or other work on the machine still changed them; medians may be too high or too low.",
         what_to_try="Raise --warmup, or keep the machine quiet.",
     )

@@ -125,9 +125,9 @@ class Launch:
                     warmup.take(mode, times)
                     crew.write_block(mode, times, round_=round_, position=position, warmup=True)
             round_ += 1
-        for mode in crew.modes:
-            if not warmup.is_steady(mode):
-                self._state.add_finding(findings.no_steady_state(mode, self._number, warmup.busy_s(mode)))
+        unsettled = {mode: warmup.busy_s(mode) for mode in crew.modes if not warmup.is_steady(mode)}
+        if unsettled:
+            self._state.add_finding(findings.no_steady_state(self._number, unsettled))
 
     def _rounds(self, crew: Crew) -> None:
         """Measure every mode once per round, in random order, and look at the machine between rounds."""

@@ -155,7 +155,7 @@ def _retraced(mode: str, invalid: int, total: int) -> Finding:
 
 
 def _undecided(comparisons: Sequence[Comparison]) -> Finding:
-    pairs = [f"{comparison.a} ? {comparison.b} ({_foreseen(comparison.launches_needed)})" for comparison in comparisons]
+    pairs = [f"{comparison.a} ? {comparison.b}{_foreseen(comparison.launches_needed)}" for comparison in comparisons]
     needed = [comparison.launches_needed for comparison in comparisons if comparison.launches_needed is not None]
     return Finding(
         code="undecided",
@@ -166,7 +166,7 @@ def _undecided(comparisons: Sequence[Comparison]) -> Finding:
 
 
 def _foreseen(launches: int | None) -> str:
-    return "launches needed not to be foreseen" if launches is None else f"about {launches} launches would decide"
+    return "" if launches is None else f" (about {launches} launches would decide)"
 
 
 def _with_interval(comparison: Comparison) -> str:
