@@ -79,7 +79,7 @@ def test_one_launch_is_said_to_be_one_launch(make):
 
 
 def test_undecided_pair_is_shown_with_its_interval(make):
-    expected = "undecided: eager against graph 1.12× [0.73, 1.73]; about 11 launches would decide it"
+    expected = "undecided: eager against graph 1.12× [0.73, 1.73]; about 8 launches would decide it"
 
     assert expected in console.render(make("undecided")).splitlines()
 
