@@ -1,7 +1,7 @@
 """The spool: where a benchmark is written while it is measured, and waits until MLflow has it.
 
 One directory per benchmark: `recording.jsonl`, `destination.json` (where it is to be logged),
-`workers/*.log`, and `logged.json` once MLflow has it.
+`workers/*.log`, `owner.json` while a process works on it, and `logged.json` once MLflow has it.
 """
 
 import json
@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from mlflow_tfexec import ownership
 from mlflow_tfexec.errors import RequestError, SpoolError
 from mlflow_tfexec.records.codec import encode, load_recording
 from mlflow_tfexec.records.recording import Recording
@@ -71,9 +72,25 @@ class SpooledBenchmark:
             # An empty file can be made on a full disk; a page of zeros cannot.
             probe.write_bytes(bytes(65536))
             probe.unlink()
+            ownership.claim(self.directory)
         except OSError as error:
             self.discard()
             raise self._refusal(error) from None
+
+    def claim(self) -> bool:
+        """Say that this process works on the benchmark. False: another one measures or logs it at this moment.
+
+        Raises:
+            SpoolError: the directory cannot be written to.
+        """
+        try:
+            return ownership.claim(self.directory)
+        except OSError as error:
+            raise SpoolError(f"Cannot write to {str(self.directory)!r}: {error.strerror}.") from None
+
+    def release(self) -> None:
+        """Let others work on the benchmark."""
+        ownership.release(self.directory)
 
     def append(self, line: BaseModel) -> None:
         """Write one line of the recording and hand it to the operating system, so that our own death loses nothing.

@@ -133,6 +133,8 @@ def _run(spec: "Spec", delivery: _Delivery, spooled: "SpooledBenchmark") -> int:
     except Interrupted as interruption:
         _say(f"{interruption} What was measured is kept; log it with: mlflow-tfexec sync {spooled.directory}")
         return EXIT_INTERRUPTED
+    finally:
+        spooled.release()
 
 
 def _measure(spec: "Spec", spooled: "SpooledBenchmark") -> None:

@@ -42,16 +42,21 @@ def command(
 
 
 def _sync_one(benchmark: "SpooledBenchmark", tracking_uri: str) -> bool:
-    """Log one benchmark and say where, or say why not. True: MLflow has it."""
+    """Log one benchmark and say where, or say why not. True: MLflow has it, or will get it from its owner."""
     from mlflow_tfexec.cli.publish import publish
     from mlflow_tfexec.statistics.judge import judge
 
+    if not benchmark.claim():
+        typer.echo(f"{benchmark.directory}: another process measures or logs it at this moment; left alone.", err=True)
+        return True
     try:
         recording = benchmark.load()
         logged = publish(benchmark, recording, judge(recording), _destination(benchmark, tracking_uri))
     except TfexecError as error:
         typer.echo(f"mlflow-tfexec: {benchmark.directory}: {error}", err=True)
         return False
+    finally:
+        benchmark.release()
     typer.echo(f"{recording.spec.model} {benchmark.benchmark_id}: {logged.url or f'run {logged.run_id}'}")
     return True
 

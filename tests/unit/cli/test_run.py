@@ -4,14 +4,19 @@ import json
 import signal
 
 import pytest
+from recordings import make_recording
 from sessions import Bench, Witness
 
 from mlflow_tfexec.cli import app
-from mlflow_tfexec.errors import LoggingFailed, TrackingError
+from mlflow_tfexec.cli.run import _exit_code as exit_code
+from mlflow_tfexec.cli.run import _request_findings as request_findings
+from mlflow_tfexec.errors import LoggingFailed, SpoolError, TrackingError
+from mlflow_tfexec.records.recording import End
 from mlflow_tfexec.spool import SpooledBenchmark, spooled
+from mlflow_tfexec.statistics.judge import judge
 from mlflow_tfexec.tracking.writer import LoggedBenchmark
 
-QUICK = ["--modes", "eager,graph,xla", "--launches", "1", "--rounds", "2", "--timeout", "50"]
+QUICK = ["--modes", "eager,graph", "--launches", "1", "--rounds", "2", "--timeout", "50"]
 
 
 class Command:
@@ -77,7 +82,7 @@ def test_a_benchmark_is_measured_reported_and_kept(run):
     assert run() == 0
 
     recording = run.benchmark.load()
-    assert recording.spec.modes == ("eager", "graph", "xla")
+    assert recording.spec.modes == ("eager", "graph")
     assert recording.end.status == "complete"
     assert "ResNet50" in run.out
     assert f"mlflow-tfexec sync {run.benchmark.directory}" in " ".join(run.out.split())
@@ -88,7 +93,7 @@ def test_json_is_alone_on_standard_output(run):
     assert run("--format", "json") == 0
 
     (benchmark,) = json.loads(run.out)["benchmarks"]
-    assert [mode["mode"] for mode in benchmark["modes"]] == ["eager", "graph", "xla"]
+    assert [mode["mode"] for mode in benchmark["modes"]] == ["eager", "graph"]
     assert f"mlflow-tfexec: Recording: {run.benchmark.recording_path}" in run.err.splitlines()
 
 
@@ -133,29 +138,47 @@ def test_a_server_that_fails_in_the_end_costs_the_exit_code_and_not_the_report(o
     assert online.err.splitlines()[-1] == "mlflow-tfexec: MLflow did not take it."
 
 
+def test_a_lost_mode_is_told_and_costs_the_exit_code_when_nothing_is_left_to_compare(run):
+    run.behave(graph={"exits": {"first_call": 1}})
+
+    assert run() == 1
+    assert "mlflow-tfexec: graph: crashed: ended with exit code 1" in run.err.splitlines()
+    assert "crashed" in run.out
+
+
 @pytest.mark.parametrize(
-    ("dead", "arguments", "code"),
+    ("statuses", "code", "strict_code"),
     [
-        ([], [], 0),
-        ([], ["--strict"], 0),
-        (["xla"], [], 0),
-        (["xla"], ["--strict"], 1),
-        (["graph", "xla"], [], 1),
-        (["eager"], [], 1),
-        (["eager", "graph", "xla"], [], 1),
+        ({}, 0, 0),
+        ({"xla": "crashed"}, 0, 1),
+        ({"graph": "outputs_differ"}, 0, 1),
+        ({"graph": "outputs_differ", "xla": "oom"}, 0, 1),
+        ({"graph": "timeout", "xla": "oom"}, 1, 1),
+        ({"eager": "run_failed"}, 1, 1),
+        # The control is not something to compare with.
+        ({"graph": "trace_failed", "xla": "trace_failed", "graph_control": "ok"}, 1, 1),
+        ({"graph_control": "crashed"}, 0, 1),
     ],
 )
-def test_the_exit_code_says_whether_there_is_something_to_compare(run, dead, arguments, code):
-    run.behave(**{mode: {"exits": {"first_call": 1}} for mode in dead})
+def test_the_exit_code_says_whether_there_is_something_to_compare(statuses, code, strict_code):
+    times_ms = {"eager": 20.0, "graph": 5.0, "xla": 4.0, "graph_control": 5.0}
+    recording = make_recording(times_ms, rounds=2, calls=1, statuses=statuses)
 
-    assert run(*arguments) == code
-    assert all(f"mlflow-tfexec: {mode}: crashed: ended with exit code 1" in run.err for mode in dead)
+    assert exit_code(recording, judge(recording), strict=False) == code
+    assert exit_code(recording, judge(recording), strict=True) == strict_code
 
 
-def test_a_mode_whose_outputs_differ_is_a_measured_mode_unless_strict(run):
-    run.behave(graph={"output": {"max_abs_error": 1.0, "within_tolerance": False}}, xla={"exits": {"first_call": 1}})
+@pytest.mark.parametrize("end", [None, End(status="interrupted"), End(status="failed")])
+def test_a_benchmark_that_was_cut_short_is_not_done(end):
+    recording = make_recording(rounds=2, calls=1, end=end)
 
-    assert (run(), run("--strict")) == (0, 1)
+    assert exit_code(recording, judge(recording), strict=False) == 1
+
+
+def test_strict_reaches_the_exit_code(run):
+    run.behave(graph={"output": {"max_abs_error": 1.0, "within_tolerance": False}})
+
+    assert run("--strict") == 1
 
 
 def test_a_wrong_request_leaves_nothing_behind(run):
@@ -228,8 +251,6 @@ def test_a_disk_that_fills_up_costs_the_exit_code_and_not_what_was_measured(run,
         appended(benchmark, line)
 
     def full(benchmark, line):
-        from mlflow_tfexec.errors import SpoolError
-
         raise SpoolError("The disk is full.")
 
     monkeypatch.setattr(SpooledBenchmark, "append", append)
@@ -242,17 +263,30 @@ def test_a_disk_that_fills_up_costs_the_exit_code_and_not_what_was_measured(run,
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "codes"),
+    ("environ", "codes"),
     [
-        ("KERAS_BACKEND", "jax", {"keras_backend_overridden"}),
-        ("KERAS_BACKEND", "tensorflow", set()),
-        ("TF_XLA_FLAGS", "--tf_xla_auto_jit=2", {"auto_jit"}),
-        ("TF_XLA_FLAGS", "--tf_xla_cpu_global_jit", set()),
+        ({}, []),
+        ({"KERAS_BACKEND": "jax"}, ["keras_backend_overridden"]),
+        ({"KERAS_BACKEND": "tensorflow"}, []),
+        ({"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}, ["auto_jit"]),
+        ({"TF_XLA_FLAGS": "--tf_xla_cpu_global_jit"}, []),
+        (
+            {"KERAS_BACKEND": "torch", "TF_XLA_FLAGS": "--tf_xla_auto_jit=fusible"},
+            ["keras_backend_overridden", "auto_jit"],
+        ),
     ],
 )
-def test_what_in_the_environment_bends_the_result_is_a_finding(run, monkeypatch, variable, value, codes):
-    monkeypatch.setenv(variable, value)
-    run()
+def test_what_in_the_environment_bends_the_result_is_a_finding(monkeypatch, environ, codes):
+    for variable in ("KERAS_BACKEND", "TF_XLA_FLAGS"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in environ.items():
+        monkeypatch.setenv(variable, value)
 
-    found = {finding.code for finding in run.benchmark.load().findings}
-    assert found & {"keras_backend_overridden", "auto_jit"} == codes
+    assert [finding.code for finding in request_findings()] == codes
+
+
+def test_findings_of_the_environment_reach_the_recording(run, monkeypatch):
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+
+    assert run() == 0
+    assert "keras_backend_overridden" in [finding.code for finding in run.benchmark.load().findings]

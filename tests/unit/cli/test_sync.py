@@ -159,3 +159,20 @@ def test_a_damaged_recording_is_said_and_the_others_are_logged(sync, keep, serve
     assert code == 1
     assert "line 1: not JSON. The file is damaged." in err
     assert [name for name, _ in server.taken] == ["b"]
+
+
+def test_what_another_process_measures_at_this_moment_is_left_alone(sync, keep, server, monkeypatch):
+    keep("a")
+    monkeypatch.setattr("mlflow_tfexec.ownership.claim", lambda directory: False)
+
+    code, _, err = sync()
+
+    assert (code, server.taken) == (0, [])
+    assert "another process measures or logs it at this moment" in err
+
+
+def test_what_was_logged_is_given_up(sync, keep, server):
+    benchmark = keep("a")
+    sync()
+
+    assert not (benchmark.directory / "owner.json").exists()

@@ -109,14 +109,14 @@ def test_an_answer_to_another_question_is_a_crash(start):
 @pytest.mark.parametrize(
     ("kills", "status"), [([0, 1], "oom"), ([1, 1], "crashed"), ([None, None], "crashed"), ([None, 1], "oom")]
 )
-def test_a_kill_counted_by_the_control_group_is_out_of_memory(start, monkeypatch, kills, status):
+def test_a_kill_counted_by_the_control_group_is_out_of_memory(monkeypatch, tmp_path, kills, status):
     counts = iter(kills)
     monkeypatch.setattr("mlflow_tfexec.session.process.oom_kills", lambda: next(counts))
-    worker = start(signals={"build": 9})
-    worker.send(Request(do="build"))
+    command(monkeypatch, "import os; os.kill(os.getpid(), 9)")
+    worker = WorkerProcess("graph", tmp_path / "log", {})
 
     with pytest.raises(ModeFailed) as caught:
-        worker.receive(Built, deadline_s=PATIENCE_S)
+        worker.receive(Hello, deadline_s=PATIENCE_S)
 
     assert caught.value.status == status
 

@@ -50,8 +50,8 @@ def test_the_root_is_the_option_else_the_variable_else_under_home(monkeypatch, o
     assert spool_root(option, environ) == Path(root)
 
 
-def test_a_new_benchmark_is_an_empty_directory_with_a_place_for_logs(benchmark):
-    assert [path.name for path in benchmark.directory.iterdir()] == ["workers"]
+def test_a_new_benchmark_is_a_directory_that_is_ours_with_a_place_for_logs(benchmark):
+    assert sorted(path.name for path in benchmark.directory.iterdir()) == ["owner.json", "workers"]
     assert benchmark.worker_log(2, "xla").parent == benchmark.directory / "workers"
     assert benchmark.benchmark_id == "0123"
 
