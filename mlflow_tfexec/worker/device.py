@@ -96,7 +96,8 @@ def _cudnn_version(number: int) -> str:
 
 def _mapped_library(maps: str, name: str) -> str | None:
     for line in maps.splitlines():
-        path = line.rpartition(" ")[2]
+        # Five fields stand before the path, which may hold spaces itself.
+        path = line.split(maxsplit=5)[-1]
         if path.rpartition("/")[2].startswith(name):
             return path
     return None
