@@ -1,0 +1,67 @@
+"""Each mode on a tiny model in this process: what it traces, and what XLA is told."""
+
+import pytest
+
+from mlflow_tfexec.modes import all_modes
+
+pytestmark = pytest.mark.tf
+
+# What `tf.function` writes on the function it traces. Absent: TensorFlow chooses.
+JIT = {"graph": None, "graph_nojit": False, "xla": True, "graph_control": None}
+
+
+@pytest.fixture(scope="module")
+def dense(device_facts):
+    """Give a step of a model, its inputs, and the step's own answer."""
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3)])
+    inputs = (tf.ones((2, 4)),)
+    return model, inputs, model(*inputs).numpy()
+
+
+def test_every_mode_but_eager_is_known_here():
+    assert set(all_modes()) - {"eager"} == set(JIT)
+
+
+@pytest.mark.parametrize(("mode", "traces"), [("eager", 0), *((mode, 1) for mode in JIT)])
+def test_a_mode_is_traced_once_by_trace_and_never_by_calls(dense, mode, traces):
+    step, inputs, expected = dense
+    call = all_modes()[mode].prepare(step, inputs)
+    assert call.traces() == 0
+    assert (call.trace is None) == (mode == "eager")
+    if call.trace is not None:
+        call.trace()
+    assert call.traces() == traces
+    for _ in range(2):
+        assert call.run().numpy() == pytest.approx(expected, rel=1e-5)
+    assert call.traces() == traces
+
+
+@pytest.mark.parametrize("mode", JIT)
+def test_the_traced_function_carries_the_modes_xla_flag(dense, mode):
+    step, inputs, _ = dense
+    attributes = all_modes()[mode].prepare(step, inputs).trace().function_def.attr
+    assert (attributes["_XlaMustCompile"].b if "_XlaMustCompile" in attributes else None) is JIT[mode]
+
+
+def test_xla_compiles_and_the_others_do_not(dense):
+    step, inputs, _ = dense
+    functions = {mode: all_modes()[mode].prepare(step, inputs).run.func for mode in JIT}
+    assert functions.pop("xla").experimental_get_compiler_ir(*inputs)(stage="optimized_hlo").startswith("HloModule")
+    for function in functions.values():
+        with pytest.raises(ValueError, match="jit_compile=True"):
+            function.experimental_get_compiler_ir(*inputs)
+
+
+def test_a_dictionary_of_inputs_passes_through_every_mode(device_facts):
+    import tensorflow as tf
+
+    feed = {"a": tf.constant([1.0]), "b": tf.constant([2])}
+    for mode in all_modes().values():
+        call = mode.prepare(lambda x: x["a"] + tf.cast(x["b"], tf.float32), (feed,))
+        if call.trace is not None:
+            call.trace()
+        assert call.run().numpy() == [3.0]
+        assert call.traces() == (0 if mode.id == "eager" else 1)

@@ -1,0 +1,63 @@
+"""Every process of a benchmark holds the same model and the same inputs, and so does the next benchmark."""
+
+import re
+
+import pytest
+from real_command import QUICK, model
+
+pytestmark = pytest.mark.tf
+
+OPTIONS = (*QUICK, "--modes", "eager,graph", "--offline")
+MODES = ("eager", "graph")
+
+
+def _benchmark(make_workplace, seed):
+    place = make_workplace()
+    outcome = place.run("run", model("shows_its_input"), *OPTIONS, "--input-shape", "4", "--seed", seed)
+    assert outcome.exit_code == 0, outcome.stderr
+    inputs = {mode: set(re.findall(r"input ([0-9a-f]+)", place.worker_log(mode))) for mode in MODES}
+    return place.recording().header.weights_sha256, inputs
+
+
+@pytest.fixture(scope="module")
+def seeded(make_workplace):
+    """Seed → what two runs with it saw; one run with another seed."""
+    return [_benchmark(make_workplace, seed) for seed in ("7", "7", "8")]
+
+
+def test_every_call_of_every_mode_sees_the_same_input(seeded):
+    for _, inputs in seeded:
+        assert len(inputs["eager"]) == 1
+        assert inputs["eager"] == inputs["graph"]
+
+
+def test_the_same_seed_gives_the_same_weights_and_inputs_in_another_run(seeded):
+    first, second, _ = seeded
+    assert re.fullmatch(r"[0-9a-f]{64}", first[0])
+    assert first == second
+
+
+def test_another_seed_gives_other_weights_and_inputs(seeded):
+    first, _, other = seeded
+    assert first[0] != other[0]
+    assert first[1]["eager"] != other[1]["eager"]
+
+
+def test_modes_whose_weights_are_not_the_first_ones_are_lost(workplace):
+    outcome = workplace.run("run", model("own_weights_in_each_process"), *OPTIONS)
+    assert outcome.exit_code == 1, outcome.stderr
+    line = workplace.recording().final_line("graph")
+    assert (line.status, line.reason) == ("run_failed", "its weights are not those of the other modes")
+    assert workplace.recording().final_line("eager").status == "ok"
+
+
+@pytest.mark.parametrize("dtype", ["mixed_float16", "bfloat16"])
+def test_short_floats_work_on_a_cpu(workplace, dtype):
+    outcome = workplace.run("run", model("tiny"), *OPTIONS, "--modes", "eager,graph,xla", "--dtype", dtype)
+    assert outcome.exit_code == 0, outcome.stderr
+    recording = workplace.recording()
+    assert {mode: recording.final_line(mode).status for mode in recording.spec.modes} == dict.fromkeys(
+        ("eager", "graph", "xla"), "ok"
+    )
+    tolerance = {"mixed_float16": 1e-2, "bfloat16": 5e-2}[dtype]
+    assert recording.final_line("graph").output.rtol == tolerance
