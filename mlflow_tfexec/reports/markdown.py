@@ -25,14 +25,16 @@ def render(table: Table) -> str:
 def _benchmark(benchmark: BenchmarkTable) -> Iterator[str]:
     yield f"## {_escaped(benchmark.title)}"
     yield ""
+    # The answer first: MLflow shows the first lines of a description and folds the rest away.
+    yield f"**{_escaped(benchmark.ordering)}**"
+    yield ""
+    yield from _claims(benchmark)
+    yield ""
     yield from _modes(benchmark)
     yield ""
     for note in benchmark.notes:
         yield from (_escaped(note), "")
     yield from _logs(benchmark)
-    yield f"**{_escaped(benchmark.ordering)}**"
-    yield ""
-    yield from _claims(benchmark)
     if benchmark.findings:
         yield from ("", "### Findings", "")
         for finding in benchmark.findings:
