@@ -213,7 +213,7 @@ def _is_needed(column: Column, rows: Sequence[Row]) -> bool:
 
 def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
     if any(row.status == "outputs_differ" for row in rows):
-        return (f"{DIFFERS_MARK} outputs differ from those of {BASELINE}: not the same computation, never the fastest",)
+        return (f"{DIFFERS_MARK} outputs differ from those of {BASELINE}: not the same computation, not ranked",)
     return ()
 
 

@@ -138,7 +138,7 @@ def _outputs_differ(recording: Recording, mode: str) -> Finding:
         code="outputs_differ",
         what=f"Its outputs differ from {BASELINE}'s{' by up to ' + ', '.join(figures) if figures else ''}."
         + (limits[0] if limits else ""),
-        why="A quicker answer that is another answer is no gain, so this mode is never called fastest.",
+        why="A quicker answer that is another answer is no gain, so this mode is not ranked.",
         what_to_try="Check the model's accuracy in this mode before using it.",
         mode=mode,
     )

@@ -19,7 +19,7 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
     """Judge a benchmark: estimates, comparisons, ordering and findings. The same recording gives the same judgement.
 
     The comparisons of all ranked modes hold together with 95 %, and so do their speed-ups; the control's interval
-    is a plain 95 % one. Ranked are the modes asked for that were measured to the end and are not controls.
+    is a plain 95 % one. Ranked are the modes asked for that ended as `ok` and are not controls.
 
     Args:
         recording: whole or cut short.
@@ -34,7 +34,9 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
     latencies = {mode: summarize_latency(rounds, mode) for mode in modes}
     endings = {mode: _ending(recording, mode) for mode in modes}
     measured = [mode for mode in modes if endings[mode][0] in MEASURED_STATUSES and latencies[mode] is not None]
-    ranked = slowest_first({mode: latencies[mode] for mode in measured if not is_control(mode)})
+    # Quick and wrong is not quick: a mode with other outputs computes something else, and has no place in the order.
+    comparable = [mode for mode in measured if endings[mode][0] == "ok" and not is_control(mode)]
+    ranked = slowest_first({mode: latencies[mode] for mode in comparable})
     pairs = list(itertools.combinations(ranked, 2))
     confidence = simultaneous_confidence(len(pairs))
     comparisons = tuple(compare(rounds, a, b, confidence=confidence, margin=margin) for a, b in pairs)
@@ -55,7 +57,7 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
         benchmark_id=recording.header.benchmark_id,
         model=recording.spec.model,
         ordering=ordering_line(ranked, comparisons),
-        fastest=fastest(ranked, comparisons, eligible=[mode for mode in ranked if endings[mode][0] == "ok"]),
+        fastest=fastest(ranked, comparisons),
         scope=scope,
         modes=summaries,
         comparisons=comparisons,

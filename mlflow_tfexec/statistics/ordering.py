@@ -1,6 +1,6 @@
 """The one line that people remember, made so that it never says more than the comparisons do."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mlflow_tfexec.records.judgement import Comparison, Verdict
 
@@ -54,13 +54,12 @@ def equivalence_groups(ranked: Sequence[str], verdicts: Verdicts) -> list[list[s
     return groups
 
 
-def fastest(ranked: Sequence[str], comparisons: Iterable[Comparison], *, eligible: Collection[str]) -> str | None:
-    """Name the quickest mode that every other eligible mode is slower than or equivalent to.
+def fastest(ranked: Sequence[str], comparisons: Iterable[Comparison]) -> str | None:
+    """Name the quickest mode that every other ranked mode is slower than or equivalent to.
 
     Args:
         ranked: the modes, slowest estimate first.
         comparisons: one of every two ranked modes, in either direction.
-        eligible: the ranked modes that give the baseline's outputs; no other is named or stands in the way.
 
     Returns:
         None where no mode is shown to be so, and with fewer than two ranked modes.
@@ -68,9 +67,8 @@ def fastest(ranked: Sequence[str], comparisons: Iterable[Comparison], *, eligibl
     if len(ranked) < 2:  # noqa: PLR2004 - the only one is not the fastest of anything
         return None
     verdicts = _both_ways(comparisons)
-    candidates = [mode for mode in ranked if mode in eligible]
-    for candidate in reversed(candidates):
-        others = (mode for mode in candidates if mode != candidate)
+    for candidate in reversed(ranked):
+        others = (mode for mode in ranked if mode != candidate)
         if all(verdicts[other, candidate] in {"slower", "equivalent"} for other in others):
             return candidate
     return None

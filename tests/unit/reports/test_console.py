@@ -116,5 +116,5 @@ def test_report_on_several_repeats_the_orderings_at_the_end(make):
         "EfficientNetV2S · Example GPU 80GB · TensorFlow 2.19.0",
         "  eager > graph_nojit = graph > xla",
         "EfficientNetV2S · Example GPU 80GB · TensorFlow 2.19.0",
-        "  eager > graph > graph_nojit",
+        "  eager > graph",
     ]

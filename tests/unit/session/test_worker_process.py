@@ -47,7 +47,7 @@ def test_a_worker_that_does_not_answer_in_time_is_ended(start):
         worker.receive(Built, deadline_s=0.1)
 
     assert (caught.value.status, caught.value.wrong_request) == ("timeout", False)
-    assert not psutil.pid_exists(worker.pid)
+    assert was_ended(worker)
 
 
 def test_a_worker_that_ignores_termination_is_ended_with_the_processes_it_started(start):
@@ -58,8 +58,13 @@ def test_a_worker_that_ignores_termination_is_ended_with_the_processes_it_starte
 
     worker.kill()
 
-    assert not psutil.pid_exists(worker.pid)
+    assert was_ended(worker)
     assert gone(child)
+
+
+def was_ended(worker):
+    """Say whether a worker is gone and did not wait for its own end."""
+    return not psutil.pid_exists(worker.pid) and "awake again" not in worker.log_tail()
 
 
 def gone(process):
@@ -129,7 +134,7 @@ def test_a_worker_that_does_not_end_by_itself_is_ended(start, monkeypatch):
 
     worker.wait_end()
 
-    assert not psutil.pid_exists(worker.pid)
+    assert was_ended(worker)
 
 
 def test_a_worker_that_closes_its_channel_and_lives_has_crashed(monkeypatch, tmp_path):
