@@ -68,7 +68,7 @@ class FakeModeWorker:
         if self._behaviour.ignores_sigterm:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if self._behaviour.has_child:
-            child = subprocess.Popen([sys.executable, "-S", "-c", f"import time; time.sleep({HANG_S})"])
+            child = subprocess.Popen([sys.executable, "-S", "-c", f"import time; time.sleep({10 * HANG_S})"])
             sys.stdout.write(f"child {child.pid}\n")
             sys.stdout.flush()
 
@@ -135,6 +135,7 @@ class FakeModeWorker:
         """Stay, where that is asked for, though nothing more will come."""
         if self._behaviour.lingers:
             time.sleep(HANG_S)
+            chatter("awake again")
 
     def _misbehave(self, label: str, stage: str) -> None:
         """Print, die, raise or hang, if that is due here."""
@@ -152,6 +153,7 @@ class FakeModeWorker:
             half_reply()
         if label == behaviour.hangs:
             time.sleep(HANG_S)
+            chatter("awake again")
         if label in behaviour.raises:
             name, text = behaviour.raises[label]
             raise named_exception(name)(text)
