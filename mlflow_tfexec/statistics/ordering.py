@@ -17,7 +17,8 @@ Verdicts = Mapping[tuple[str, str], Verdict]
 def ordering_line(ranked: Sequence[str], comparisons: Iterable[Comparison]) -> str:
     """Write the modes slowest first, such as `eager > graph = graph_nojit > xla`.
 
-    `=` joins modes of which every two are equivalent. `>` stands only where every mode on its left is slower than
+    `=` joins modes of which every two are equivalent, by name: which of them came out ahead is noise, and the line is
+    searched for in MLflow. `>` stands only where every mode on its left is slower than
     every mode on its right, so that it may be read across the whole line. `?` stands wherever neither holds.
 
     Args:
@@ -31,12 +32,13 @@ def ordering_line(ranked: Sequence[str], comparisons: Iterable[Comparison]) -> s
         return ""
     verdicts = _both_ways(comparisons)
     groups = equivalence_groups(ranked, verdicts)
-    line = " = ".join(groups[0])
+    names = [" = ".join(sorted(group)) for group in groups]
+    line = names[0]
     for number in range(1, len(groups)):
         left = [mode for group in groups[:number] for mode in group]
         right = [mode for group in groups[number:] for mode in group]
         slower = all(verdicts[slow, quick] == "slower" for slow in left for quick in right)
-        line += f" {'>' if slower else '?'} {' = '.join(groups[number])}"
+        line += f" {'>' if slower else '?'} {names[number]}"
     return line
 
 

@@ -50,7 +50,7 @@ def test_narrow_terminal_stacks_the_figures_of_a_mode(make):
 
 
 def test_ordering_stands_on_a_line_of_its_own(make):
-    assert "eager > graph_nojit = graph > xla" in console.render(make("normal")).splitlines()
+    assert "eager > graph = graph_nojit > xla" in console.render(make("normal")).splitlines()
 
 
 def test_control_is_marked_as_not_ranked_and_gives_the_noise_floor(make):
@@ -114,7 +114,7 @@ def test_report_on_several_repeats_the_orderings_at_the_end(make):
     assert tail == [
         "2 benchmarks",
         "EfficientNetV2S · Example GPU 80GB · TensorFlow 2.19.0",
-        "  eager > graph_nojit = graph > xla",
+        "  eager > graph = graph_nojit > xla",
         "EfficientNetV2S · Example GPU 80GB · TensorFlow 2.19.0",
         "  eager > graph",
     ]
