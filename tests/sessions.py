@@ -58,8 +58,6 @@ class Bench:
         self.monkeypatch.setenv("FAKE_WORKER_STARTS", str(self.starts))
         self.monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
         self.monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
-        # Looking for plugins of pydantic is a quarter of a fake worker's start.
-        self.monkeypatch.setenv("PYDANTIC_DISABLE_PLUGINS", "__all__")
         # Neither a GPU of the machine nor its library plays a part here.
         self.monkeypatch.setattr(
             "mlflow_tfexec.session.benchmark.describe_host", lambda: {"python": {"version": "3.11"}}
