@@ -22,10 +22,10 @@ def dead(make_workplace):
 
 @pytest.fixture(scope="module")
 def hung(make_workplace):
-    """Wait a while for a mode that never answers: long enough for three processes to import TensorFlow."""
+    """Wait a while for a mode that never answers: long enough for two processes to import TensorFlow."""
     place = make_workplace()
     return place, place.run(
-        "run", model("hangs_in_first_call"), *OPTIONS, "--modes", "eager,graph_nojit,graph_control", "--timeout", "40"
+        "run", model("hangs_in_first_call"), *OPTIONS, "--modes", "eager,graph_nojit", "--timeout", "30"
     )
 
 
@@ -81,7 +81,7 @@ def test_more_memory_than_there_is_for_python_is_oom(workplace):
 def test_a_mode_that_does_not_answer_is_a_timeout(hung):
     place, outcome = hung
     line = place.recording().final_line("graph_nojit")
-    assert (line.status, line.reason) == ("timeout", "no answer within 40 s; raise --timeout to wait longer")
+    assert (line.status, line.reason) == ("timeout", "no answer within 30 s; raise --timeout to wait longer")
     assert place.recording().final_line("eager").status == "ok"
     assert place.recording().end.status == "complete"
     # One mode beside the baseline was ranked, and it is lost.

@@ -87,9 +87,3 @@ def test_no_gpu_has_no_gpu_tags_in_mlflow(overridden):
     for run in place.runs():
         assert [tag for tag in run.data.tags if tag.startswith("tfexec.gpu.")] == []
         assert run.data.tags["tfexec.device"] == "CPU"
-
-
-def test_the_cpu_asked_for_is_no_finding(workplace):
-    outcome = workplace.run("run", model("tiny"), *OPTIONS, "--format", "json", "--offline", environment=NO_GPU)
-    assert outcome.exit_code == 0, outcome.stderr
-    assert "cpu_only" not in _findings(outcome)
