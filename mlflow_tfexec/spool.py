@@ -164,8 +164,7 @@ class SpooledBenchmark:
 def spooled(root: Path) -> Iterator[SpooledBenchmark]:
     """Yield every benchmark in the spool that holds a recording, oldest first."""
     if root.is_dir():
-        recordings = sorted(root.glob(f"*/{RECORDING}"), key=lambda path: path.stat().st_mtime)
-        for path in recordings:
+        for path in sorted(root.glob(f"*/{RECORDING}"), key=_modified_s):
             yield SpooledBenchmark(path.parent)
 
 
@@ -173,5 +172,13 @@ def prune(root: Path, *, now_s: float | None = None) -> None:
     """Remove benchmarks that MLflow has had for a long time. One that is not logged is never removed."""
     oldest_s = (time.time() if now_s is None else now_s) - KEEP_LOGGED_DAYS * 86_400
     for benchmark in spooled(root):
-        if benchmark.is_logged and (benchmark.directory / _LOGGED).stat().st_mtime < oldest_s:
+        if benchmark.is_logged and _modified_s(benchmark.directory / _LOGGED) < oldest_s:
             benchmark.discard()
+
+
+def _modified_s(path: Path) -> float:
+    """When a file was last written. Now, if another process has removed it in the meantime."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return time.time()

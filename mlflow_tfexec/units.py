@@ -1,5 +1,7 @@
 """Numbers to text for people: the only place where a display unit is chosen."""
 
+import math
+
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
 BYTES_PER_MB = 1024 * 1024
@@ -23,11 +25,13 @@ def duration(value_ms: float, *, digits: int = 3) -> str:
 def significant(value: float, *, digits: int = 3) -> str:
     """Write *value* with *digits* significant digits and no exponent.
 
-    >>> significant(0.8821), significant(15.96), significant(1234.5)
-    ('0.882', '16.0', '1234')
+    >>> significant(0.8821), significant(15.96), significant(1234.5), significant(9.996)
+    ('0.882', '16.0', '1234', '10.0')
     """
-    if value == 0:
-        return "0"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    # Rounded first: 9.996 has one digit before the point, and 10.0 two.
+    value = float(f"{value:.{max(digits, len(str(int(abs(value))))) - 1}e}")
     magnitude = len(str(int(abs(value)))) if abs(value) >= 1 else -_leading_zeros(abs(value))
     return f"{value:.{max(0, digits - magnitude)}f}"
 

@@ -80,7 +80,8 @@ def _parts(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
         yield _hanging("!", finding.sentence(), style="yellow")
     if benchmark.where:
         yield Text()
-        yield from (_labelled(label, text) for label, text in benchmark.where)
+        # Paths and commands are for copying: they stay whole, however narrow the terminal.
+        yield from (Text(f"{label}: {text}", no_wrap=True, overflow="ignore") for label, text in benchmark.where)
 
 
 def _modes(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:

@@ -50,6 +50,7 @@ class WorkerProcess:
         self.mode = mode
         self._log = log
         self._oom_kills_before = oom_kills()
+        self._is_ended = False
         self._replies: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         with log.open("ab") as log_stream:
             self._process = subprocess.Popen(
@@ -87,7 +88,7 @@ class WorkerProcess:
             left_s = until - time.monotonic()
             if left_s <= 0:
                 self.kill()
-                raise ModeFailed("timeout", f"no answer within {deadline_s:.0f} s; raise --timeout to wait longer")
+                raise ModeFailed("timeout", f"no answer within {deadline_s:g} s; raise --timeout to wait longer")
             try:
                 reply = self._replies.get(timeout=min(left_s, _WAIT_PIECE_S))
             except queue.Empty:
@@ -126,9 +127,11 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End the worker and what it started, at once."""
-        if self._process.poll() is None:
+        if not self._is_ended:
+            self._is_ended = True
             with contextlib.suppress(OSError):
                 if os.name == "posix":
+                    # The group outlives a leader that has died by itself.
                     os.killpg(self._process.pid, signal.SIGKILL)
                 else:  # pragma: no cover - Windows only
                     self._process.kill()

@@ -105,7 +105,7 @@ def benchmark_findings(
 
 def _failed(summary: ModeSummary, line: ModeLine | None) -> Finding:
     why, what_to_try = _FAILURES.get(summary.status, _UNKNOWN_FAILURE)
-    where = f" in launch {line.launch}" if line else ""
+    where = f" in launch {line.launch + 1}" if line else ""
     what = f"Ended as {summary.status}{where}{': ' + _sentence(summary.reason) if summary.reason else '.'}"
     if summary.latency_ms is not None:
         what += " Times from before are shown, not ranked."
@@ -127,10 +127,12 @@ def _outputs_differ(recording: Recording, mode: str) -> Finding:
     absolute = [output.max_abs_error for output in outputs if output.max_abs_error is not None]
     relative = [output.max_rel_error for output in outputs if output.max_rel_error is not None]
     figures = [
-        f"{max(values):.3g} {word}" for values, word in ((absolute, "absolute"), (relative, "relative")) if values
+        f"{max(values):.3g} {word}"
+        for values, word in ((absolute, "absolute"), (relative, "of the largest value"))
+        if values
     ]
     limits = [
-        f" Allowed: {output.atol:.3g} absolute plus {output.rtol:.3g} relative."
+        f" Allowed: {output.rtol:.3g} of a value plus {output.atol:.3g} of the largest."
         for output in outputs
         if output.atol is not None and output.rtol is not None
     ]
@@ -176,7 +178,9 @@ def _with_interval(comparison: Comparison) -> str:
 
 
 def _bad_rounds(launches: Sequence[LaunchRounds]) -> str:
-    return ", ".join(f"{len(launch.bad)} of {len(launch.measured)} in launch {launch.launch}" for launch in launches)
+    return ", ".join(
+        f"{len(launch.bad)} of {len(launch.measured)} in launch {launch.launch + 1}" for launch in launches
+    )
 
 
 def _reasons(launches: Sequence[LaunchRounds]) -> str:

@@ -34,8 +34,8 @@ def test_differing_outputs_are_given_with_their_figures():
     what = finding(judge(make_recording(statuses={"xla": "outputs_differ"})), "outputs_differ", "xla").what
 
     assert what == (
-        "Its outputs differ from eager's by up to 0.01 absolute, 0.02 relative."
-        " Allowed: 0.0001 absolute plus 0.001 relative."
+        "Its outputs differ from eager's by up to 0.01 absolute, 0.02 of the largest value."
+        " Allowed: 0.001 of a value plus 0.0001 of the largest."
     )
 
 
@@ -52,7 +52,7 @@ def test_differing_outputs_without_figures_are_still_told():
 def test_every_failure_is_told_with_its_reason_and_a_way_on(status):
     found = finding(judge(make_recording(statuses={"xla": status})), "mode_failed", "xla")
 
-    assert found.what == f"Ended as {status} in launch 0: xla ended as {status}."
+    assert found.what == f"Ended as {status} in launch 1: xla ended as {status}."
     assert found.why
     assert found.what_to_try.endswith("Or leave the mode out.")
 
@@ -69,7 +69,7 @@ def test_a_failed_mode_with_times_says_that_they_are_not_ranked():
 
     found = finding(judge(dataclasses.replace(recording, lines=(*recording.lines, crash))), "mode_failed", "xla")
 
-    assert found.what == "Ended as crashed in launch 2: Signal 9. Times from before are shown, not ranked."
+    assert found.what == "Ended as crashed in launch 3: Signal 9. Times from before are shown, not ranked."
 
 
 def test_a_mode_never_reached_is_told():
@@ -112,7 +112,7 @@ def test_dropped_rounds_are_counted_with_their_reasons():
 
     found = finding(judge(with_lines(make_recording(), *flags)), "rounds_dropped")
 
-    assert found.what == "Rounds left out, for all modes together: 2 of 10 in launch 0, 1 of 10 in launch 2."
+    assert found.what == "Rounds left out, for all modes together: 2 of 10 in launch 1, 1 of 10 in launch 3."
     assert found.why == "The machine was disturbed in them: another program used the GPU; clock fell."
 
 
@@ -121,8 +121,8 @@ def test_an_unstable_launch_is_told_apart_from_one_with_a_few_bad_rounds():
 
     judgement = judge(with_lines(make_recording(), *flags, Health(launch=1, round=0, bad="clock fell")))
 
-    assert "5 of 10 in launch 0" in finding(judgement, "unstable_machine").what
-    assert finding(judgement, "rounds_dropped").what.endswith(": 1 of 10 in launch 1.")
+    assert "5 of 10 in launch 1" in finding(judgement, "unstable_machine").what
+    assert finding(judgement, "rounds_dropped").what.endswith(": 1 of 10 in launch 2.")
 
 
 def test_a_control_that_differs_is_given_with_its_interval():
