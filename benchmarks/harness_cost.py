@@ -1,23 +1,22 @@
-"""What our block loop adds to each timed call, against a bare `perf_counter_ns` loop on the same compiled function.
+"""What our block loop adds to each timed call, against a bare `perf_counter_ns` loop on the same function.
 
-Blocks of both loops alternate in random order inside one process, so that drift hits both alike; the figure is the
-median over pairs of (our median - bare median).
+Short blocks of both loops alternate in random order inside one process, so that drift hits both alike. The bias is the
+median over pairs of (our median - bare median), with a 95 % interval from the order statistics of the pairs.
 
     python benchmarks/harness_cost.py
 """
 
 import functools
+import gc
+import math
 import random
 import time
 from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from mlflow_tfexec.measurement.blocks import calls_per_block, pilot, time_block
+from mlflow_tfexec.measurement.blocks import pilot, time_block
 from mlflow_tfexec.measurement.call import PreparedCall
-
-PAIRS = 60
-BLOCK_MS = 100.0
 
 
 def bare_loop(run: Callable[[], Any], calls: int) -> list[int]:
@@ -30,7 +29,22 @@ def bare_loop(run: Callable[[], Any], calls: int) -> list[int]:
     return times_ns
 
 
-def chain(length: int, size: int) -> Callable[[], Any]:
+def eager_chain(length: int) -> Callable[[], Any]:
+    """Make a step of *length* tiny eager operations: the only TensorFlow call of some 20 µs on a slow core."""
+    import tensorflow as tf
+
+    x = tf.ones((2, 2))
+
+    def step() -> Any:
+        y = x
+        for _ in range(length):
+            y = tf.raw_ops.AddV2(x=y, y=x)
+        return y
+
+    return step
+
+
+def compiled_chain(length: int, size: int) -> Callable[[], Any]:
     """Make a compiled function of *length* matrix products; its concrete function is called directly."""
     import tensorflow as tf
 
@@ -42,15 +56,24 @@ def chain(length: int, size: int) -> Callable[[], Any]:
             x = x @ matrix
         return x
 
-    concrete = products.get_concrete_function(matrix)
-    return functools.partial(concrete, matrix)
+    return functools.partial(products.get_concrete_function(matrix), matrix)
 
 
-def compare(name: str, run: Callable[[], Any], pairs: int) -> None:
+def median_interval(values: list[float]) -> tuple[float, float]:
+    """Return the 95 % interval of the median by order statistics (binomial, normal approximation)."""
+    ordered = sorted(values)
+    half = 1.96 * math.sqrt(len(ordered)) / 2
+    low = max(0, math.floor(len(ordered) / 2 - half))
+    high = min(len(ordered) - 1, math.ceil(len(ordered) / 2 + half))
+    return ordered[low], ordered[high]
+
+
+def compare(name: str, run: Callable[[], Any], *, pairs: int, calls: int) -> None:
     """Print the bias of our median against the bare loop's."""
     call = PreparedCall(run=run)
-    calls = calls_per_block(pilot(call), BLOCK_MS)
-    differences, bare_medians = [], []
+    pilot(call)
+    differences: list[float] = []
+    bare_medians = []
     for _ in range(pairs):
         medians = {}
         for ours in random.sample([True, False], 2):
@@ -58,19 +81,26 @@ def compare(name: str, run: Callable[[], Any], pairs: int) -> None:
         differences.append(medians[True] - medians[False])
         bare_medians.append(medians[False])
     bare_ns, bias_ns = median(bare_medians), median(differences)
+    low, high = median_interval(differences)
     print(
-        f"{name:<28} {bare_ns / 1e3:>12.2f} µs {bias_ns:>+10.0f} ns {100 * bias_ns / bare_ns:>+8.3f} %  ({calls} calls)"
+        f"{name:<34} {bare_ns / 1e3:>10.2f} µs {bias_ns:>+9.0f} ns [{low:+.0f}, {high:+.0f}]"
+        f" {100 * bias_ns / bare_ns:>+7.3f} % [{100 * low / bare_ns:+.2f}, {100 * high / bare_ns:+.2f}]"
     )
 
 
 def main() -> None:
-    print(f"{'compiled function':<28} {'bare median':>15} {'bias':>13} {'bias':>10}")
-    for name, length, size, pairs in (
-        ("shortest call", 1, 2, 4 * PAIRS),
-        ("about 1 ms", 3, 256, PAIRS),
-        ("about 100 ms", 12, 1024, PAIRS // 3),
-    ):
-        compare(name, chain(length, size), pairs)
+    compiled = [compiled_chain(1, 2), compiled_chain(4, 256), compiled_chain(12, 1024)]
+    short = eager_chain(3)
+    for run in (short, *compiled):
+        run()
+    # As the worker does after its first calls, so that collecting before a block walks next to nothing.
+    gc.collect()
+    gc.freeze()
+    print(f"{'call':<34} {'bare median':>13} {'bias':>12}")
+    compare("three eager operations", short, pairs=1000, calls=200)
+    compare("shortest compiled function", compiled[0], pairs=1000, calls=50)
+    compare("compiled function, about 1 ms", compiled[1], pairs=1000, calls=11)
+    compare("compiled function, about 100 ms", compiled[2], pairs=150, calls=1)
 
 
 if __name__ == "__main__":
