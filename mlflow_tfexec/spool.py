@@ -1,7 +1,7 @@
 """The spool: where a benchmark is written while it is measured, and waits until MLflow has it.
 
-One directory per benchmark: `recording.jsonl`, `destination.json` (where it is to be logged),
-`workers/*.log`, `owner.json` while a process works on it, and `logged.json` once MLflow has it.
+One directory per benchmark: `recording.jsonl`, `destination.json` (where it is to be logged), `workers/*.log`,
+`scratch/` while it is measured, `owner.json` while a process works on it, and `logged.json` once MLflow has it.
 """
 
 import json
@@ -123,6 +123,15 @@ class SpooledBenchmark:
         """Where the worker of *mode* writes what it and its libraries print."""
         return self.directory / "workers" / f"launch-{launch}-{mode}.log"
 
+    @property
+    def scratch(self) -> Path:
+        """Where the workers of one launch exchange outputs. Absolute: a model may change its directory."""
+        return self.directory.absolute() / "scratch"
+
+    def remove_scratch(self) -> None:
+        """Remove what the workers exchanged, also what a killed process has left."""
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
     def write_destination(self, destination: Mapping[str, Any]) -> None:
         """Remember where this benchmark is to be logged. The caller has removed credentials."""
         self._write_json(_DESTINATION, destination)
@@ -137,6 +146,7 @@ class SpooledBenchmark:
 
     def mark_logged(self, where: Mapping[str, Any]) -> None:
         """Note that MLflow has all of it, and where."""
+        self.remove_scratch()
         self._write_json(_LOGGED, where)
 
     def load(self) -> Recording:

@@ -17,10 +17,9 @@ R = TypeVar("R", bound=Message)
 class Crew:
     """Starts, asks and loses workers, and writes down what they say."""
 
-    def __init__(self, state: BenchmarkState, launch: int, scratch: str) -> None:
+    def __init__(self, state: BenchmarkState, launch: int) -> None:
         self._state = state
         self._launch = launch
-        self._scratch = scratch
         self._workers: dict[str, WorkerProcess] = {}
         self._started: dict[str, str] = {}
         self._status: dict[str, tuple[str, str | None]] = {}
@@ -41,7 +40,8 @@ class Crew:
         log = self._state.spool.worker_log(self._launch, mode)
         worker = WorkerProcess(mode, log, self._state.variables.get(mode, {}))
         self._workers[mode] = worker
-        worker.send(Request(do="start", start=Start(spec=self._state.spec, mode=mode, scratch=self._scratch)))
+        scratch = str(self._state.spool.scratch)
+        worker.send(Request(do="start", start=Start(spec=self._state.spec, mode=mode, scratch=scratch)))
 
     def request(self, do: Action, modes: Sequence[str]) -> None:
         """Ask several workers for the same, without waiting."""

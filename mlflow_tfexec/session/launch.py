@@ -1,7 +1,6 @@
 """One launch: a fresh process per mode, all alive together, measured in rounds of random order."""
 
 import random
-import tempfile
 from time import perf_counter_ns
 
 from mlflow_tfexec.measurement.health import HealthProbe
@@ -29,21 +28,20 @@ class Launch:
     def run(self) -> None:
         """Start, build, first calls, pilot, warm-up, rounds, finish. Ends every worker, whatever happens."""
         start_ns = perf_counter_ns()
-        # A worker that is killed may hold a file open for a moment; the system's own cleaning takes what is left.
-        with tempfile.TemporaryDirectory(prefix="mlflow-tfexec-", ignore_cleanup_errors=True) as scratch:
-            crew = Crew(self._state, self._number, scratch)
-            try:
-                self._start(crew)
-                self._build(crew)
-                self._first_calls(crew)
-                self._pilot(crew)
-                self._warm_up(crew)
-                if self._state.overhead_ns is None:
-                    self._state.overhead_ns = perf_counter_ns() - start_ns
-                self._rounds(crew)
-                self._finish(crew)
-            finally:
-                crew.kill_all()
+        crew = Crew(self._state, self._number)
+        try:
+            self._start(crew)
+            self._build(crew)
+            self._first_calls(crew)
+            self._pilot(crew)
+            self._warm_up(crew)
+            if self._state.overhead_ns is None:
+                self._state.overhead_ns = perf_counter_ns() - start_ns
+            self._rounds(crew)
+            self._finish(crew)
+        finally:
+            crew.kill_all()
+            self._state.spool.remove_scratch()
 
     def _start(self, crew: Crew) -> None:
         """Start every worker at once: importing TensorFlow and building are all they may do side by side."""

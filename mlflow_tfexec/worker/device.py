@@ -78,13 +78,15 @@ def loaded_cuda_versions(maps: str) -> dict[str, str]:
     runtime = _mapped_library(maps, "libcudart.so")
     if runtime is not None:
         number = ctypes.c_int()
-        if ctypes.CDLL(runtime).cudaRuntimeGetVersion(ctypes.byref(number)) == 0:
+        get_runtime_version = _function(runtime, "cudaRuntimeGetVersion")
+        if get_runtime_version is not None and get_runtime_version(ctypes.byref(number)) == 0:
             versions["cuda_runtime_version"] = f"{number.value // 1000}.{number.value % 1000 // 10}"
     cudnn = _mapped_library(maps, "libcudnn.so")
     if cudnn is not None:
-        get_version = ctypes.CDLL(cudnn).cudnnGetVersion
-        get_version.restype = ctypes.c_size_t
-        versions["cudnn_runtime_version"] = _cudnn_version(get_version())
+        get_cudnn_version = _function(cudnn, "cudnnGetVersion")
+        if get_cudnn_version is not None:
+            get_cudnn_version.restype = ctypes.c_size_t
+            versions["cudnn_runtime_version"] = _cudnn_version(get_cudnn_version())
     return versions
 
 
@@ -92,6 +94,14 @@ def _cudnn_version(number: int) -> str:
     """Read cuDNN's version number: 90300 is 9.3.0 since version 9, 8907 was 8.9.7 before."""
     major = 10_000 if number >= 90_000 else 1_000  # noqa: PLR2004 - cuDNN 9 changed the scheme
     return f"{number // major}.{number % major // 100}.{number % 100}"
+
+
+def _function(library: str, name: str) -> Any | None:
+    """Look up a C function. None: the library cannot be opened, or has no such function."""
+    try:
+        return getattr(ctypes.CDLL(library), name)
+    except (OSError, AttributeError):
+        return None
 
 
 def _mapped_library(maps: str, name: str) -> str | None:

@@ -205,3 +205,12 @@ def test_pruning_twice_or_nowhere_is_harmless(tmp_path):
         prune(root, now_s=NOW_S)
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_session_has_left_is_removed_when_mlflow_has_the_rest(benchmark):
+    benchmark.scratch.mkdir()
+    (benchmark.scratch / "0000.npy").write_bytes(b"outputs")
+    benchmark.mark_logged({"run_id": "ab"})
+
+    assert not benchmark.scratch.exists()
+    assert benchmark.is_logged
