@@ -88,7 +88,7 @@ class WorkerProcess:
             left_s = until - time.monotonic()
             if left_s <= 0:
                 self.kill()
-                raise ModeFailed("timeout", f"no answer within {deadline_s:g} s; raise --timeout to wait longer")
+                raise ModeFailed("timeout", f"no answer within {deadline_s:g} s")
             try:
                 reply = self._replies.get(timeout=min(left_s, _WAIT_PIECE_S))
             except queue.Empty:

@@ -23,7 +23,7 @@ _FAILURES: Mapping[str, tuple[str, str]] = {
     ),
     "run_failed": ("The call itself raised an error.", "Run the model once by hand in this mode."),
     "oom": ("There was not enough memory.", "Try a smaller batch, or free the device of other programs."),
-    "timeout": ("The worker did not answer in time.", "Allow more time for one answer."),
+    "timeout": ("The worker did not answer in time.", "If it was not stuck, allow more time with --timeout."),
     "crashed": (
         "The worker process ended by itself; the other modes ran in processes of their own and are not touched.",
         "Read the worker's last lines in the recording.",
