@@ -56,14 +56,14 @@ class Outcome:
 
 
 @dataclass
-class Workplace:
+class Lab:
     """A directory with a spool and an MLflow store of its own, in which commands run."""
 
     root: Path
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     @classmethod
-    def make(cls, root: Path, template: Path) -> "Workplace":
+    def make(cls, root: Path, template: Path) -> "Lab":
         """Furnish *root* with a copy of an empty store."""
         (root / "scratch").mkdir(parents=True)
         shutil.copy(template, root / "mlflow.db")

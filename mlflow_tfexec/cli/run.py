@@ -179,6 +179,7 @@ def _deliver(spooled: "SpooledBenchmark", delivery: _Delivery) -> int:
     failure: LoggingFailed | None = None
     where = [("Not logged yet", f"mlflow-tfexec sync {spooled.directory}")]
     if not delivery.offline:
+        _say("logging to MLflow")
         try:
             where = where_lines(publish(spooled, recording, judgement, delivery.destination))
         except LoggingFailed as error:

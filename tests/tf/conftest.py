@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from real_command import Workplace
+from real_command import Lab
 
 # Before the first import of MLflow: tests report to nobody.
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
@@ -23,15 +23,15 @@ def template(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def make_workplace(template, tmp_path_factory):
-    """Give a function that makes a workplace for as long as the module's tests run."""
-    return lambda: Workplace.make(tmp_path_factory.mktemp("workplace"), template)
+def make_lab(template, tmp_path_factory):
+    """Give a function that makes a lab for as long as the module's tests run."""
+    return lambda: Lab.make(tmp_path_factory.mktemp("lab"), template)
 
 
 @pytest.fixture
-def workplace(template, tmp_path):
-    """Give a workplace for one test."""
-    return Workplace.make(tmp_path, template)
+def lab(template, tmp_path):
+    """Give a lab for one test."""
+    return Lab.make(tmp_path, template)
 
 
 @pytest.fixture(scope="session")

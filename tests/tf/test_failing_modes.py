@@ -9,21 +9,21 @@ OPTIONS = (*QUICK, "--input-shape", "4", "--offline")
 
 
 @pytest.fixture(scope="module")
-def refused(make_workplace):
-    place = make_workplace()
+def refused(make_lab):
+    place = make_lab()
     return place, place.run("run", model("refused_in_three_modes"), *OPTIONS)
 
 
 @pytest.fixture(scope="module")
-def dead(make_workplace):
-    place = make_workplace()
+def dead(make_lab):
+    place = make_lab()
     return place, place.run("run", model("dies_in_three_modes"), *OPTIONS)
 
 
 @pytest.fixture(scope="module")
-def hung(make_workplace):
+def hung(make_lab):
     """Wait a while for a mode that never answers: long enough for two processes to import TensorFlow."""
-    place = make_workplace()
+    place = make_lab()
     return place, place.run(
         "run", model("hangs_in_first_call"), *OPTIONS, "--modes", "eager,graph_nojit", "--timeout", "30"
     )
@@ -71,9 +71,9 @@ def test_more_memory_than_there_is_for_tensorflow_is_oom(dead):
     assert "OOM when allocating tensor with shape[1048576,1048576]" in line.reason
 
 
-def test_more_memory_than_there_is_for_python_is_oom(workplace):
-    workplace.run("run", model("out_of_memory_in_python"), *OPTIONS, "--modes", "eager,graph_nojit")
-    line = workplace.recording().final_line("graph_nojit")
+def test_more_memory_than_there_is_for_python_is_oom(lab):
+    lab.run("run", model("out_of_memory_in_python"), *OPTIONS, "--modes", "eager,graph_nojit")
+    line = lab.recording().final_line("graph_nojit")
     assert line.status == "oom"
     assert "MemoryError" in line.reason
 
@@ -113,10 +113,10 @@ def test_every_reason_is_one_short_printable_line_that_the_report_shows(request,
         assert "".join(reason.split())[:60] in shown
 
 
-def test_the_baseline_lost_in_a_late_call_leaves_the_others_measured_and_the_benchmark_incomplete(workplace):
-    outcome = workplace.run("run", model("fails_in_a_late_call"), *OPTIONS, "--modes", "eager,graph,graph_nojit")
+def test_the_baseline_lost_in_a_late_call_leaves_the_others_measured_and_the_benchmark_incomplete(lab):
+    outcome = lab.run("run", model("fails_in_a_late_call"), *OPTIONS, "--modes", "eager,graph,graph_nojit")
     assert outcome.exit_code == 1
-    recording = workplace.recording()
+    recording = lab.recording()
     assert recording.final_line("eager").status == "run_failed"
     assert recording.final_line("eager").reason == "the model called sys.exit(3)"
     assert recording.final_line("graph_nojit").status == "run_failed"
@@ -124,10 +124,10 @@ def test_the_baseline_lost_in_a_late_call_leaves_the_others_measured_and_the_ben
     assert recording.final_line("graph").status == "ok"
 
 
-def test_a_model_that_dies_while_loading_crashes_every_mode(workplace):
-    outcome = workplace.run("run", model("dies_while_loading"), *OPTIONS, "--modes", "eager,graph")
+def test_a_model_that_dies_while_loading_crashes_every_mode(lab):
+    outcome = lab.run("run", model("dies_while_loading"), *OPTIONS, "--modes", "eager,graph")
     assert outcome.exit_code == 1
     assert "Traceback" not in outcome.stderr
-    recording = workplace.recording()
+    recording = lab.recording()
     assert {recording.final_line(mode).status for mode in ("eager", "graph")} == {"crashed"}
     assert recording.end.status == "failed"

@@ -39,9 +39,9 @@ def taken_by_tensorflow():
 
 
 @pytest.fixture(scope="module")
-def chain(taken_by_tensorflow, make_workplace):
+def chain(taken_by_tensorflow, make_lab):
     """Measure a long chain of multiplications: quick to ask for, slow to do."""
-    place = make_workplace()
+    place = make_lab()
     outcome = place.run("run", model("matmul_chain"), *OPTIONS, "--input-shape", "2048", "--batch-size", "2048")
     assert outcome.exit_code == 0, outcome.stderr
     return place
@@ -102,8 +102,8 @@ def test_mlflow_has_the_gpus_tags_on_every_run(chain):
         assert [name for name in wanted if not run.data.tags.get(f"tfexec.{name}")] == []
 
 
-def test_there_is_no_finding_that_this_is_a_cpu(taken_by_tensorflow, workplace):
-    outcome = workplace.run(
+def test_there_is_no_finding_that_this_is_a_cpu(taken_by_tensorflow, lab):
+    outcome = lab.run(
         "run", model("convolution"), *OPTIONS, "--device", "auto", "--batch-size", "8", "--format", "json", "--offline"
     )
     assert outcome.exit_code == 0, outcome.stderr
@@ -112,8 +112,8 @@ def test_there_is_no_finding_that_this_is_a_cpu(taken_by_tensorflow, workplace):
     assert {mode["status"] for mode in judged["modes"]} == {"ok"}
 
 
-def test_a_gpu_number_beyond_the_last_is_refused(taken_by_tensorflow, workplace):
-    outcome = workplace.run("run", model("tiny"), *OPTIONS, "--device", "gpu:999", "--offline")
+def test_a_gpu_number_beyond_the_last_is_refused(taken_by_tensorflow, lab):
+    outcome = lab.run("run", model("tiny"), *OPTIONS, "--device", "gpu:999", "--offline")
     assert outcome.exit_code == 2
     assert "TensorFlow sees " in outcome.stderr
-    assert list(workplace.spool.iterdir()) == []
+    assert list(lab.spool.iterdir()) == []

@@ -17,9 +17,9 @@ HEALTH_OF_SIXTH_ROUND = '"kind":"health","launch":0,"round":5'
 
 
 @pytest.fixture(scope="module", params=[signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def interrupted(make_workplace, request):
+def interrupted(make_lab, request):
     """Send the signal among the rounds; also give the workers that were there and still are."""
-    place = make_workplace()
+    place = make_lab()
     with place.start("run", model("tiny"), *OPTIONS) as command:
         command.wait_for("round 1/100000")
         command.worker("eager")
@@ -67,13 +67,13 @@ def test_mlflow_has_a_killed_parent_and_the_modes_as_far_as_they_were_measured(i
     assert runs["graph"].data.metrics["latency_ms/median"] > 0
 
 
-def test_stopped_while_importing_it_leaves_nothing_behind(workplace):
-    with workplace.start("run", model("tiny"), *OPTIONS) as command:
+def test_stopped_while_importing_it_leaves_nothing_behind(lab):
+    with lab.start("run", model("tiny"), *OPTIONS) as command:
         command.worker("graph")
         command.process.send_signal(signal.SIGINT)
         outcome = command.wait()
         assert command.survivors() == []
     assert outcome.exit_code == 130
     assert "Nothing was measured yet." in outcome.stderr
-    assert list(workplace.spool.iterdir()) == []
-    assert workplace.runs() == []
+    assert list(lab.spool.iterdir()) == []
+    assert lab.runs() == []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from real_command import QUICK, Outcome, Workplace, eventually, model
+from real_command import QUICK, Lab, Outcome, eventually, model
 
 pytestmark = [pytest.mark.tf, pytest.mark.mlflow]
 
@@ -41,7 +41,7 @@ def written(place, text):
 class Synced:
     """Benchmarks killed at several moments, and what `sync` made of them."""
 
-    place: Workplace
+    place: Lab
     benchmarks: dict[str, Any]
     first: Outcome
     once: list[Any]
@@ -54,8 +54,8 @@ class Synced:
 
 
 @pytest.fixture(scope="module")
-def synced(make_workplace):
-    place = make_workplace()
+def synced(make_lab):
+    place = make_lab()
     benchmarks = {
         "first call": kill(
             place,
@@ -129,12 +129,12 @@ def test_a_mode_killed_before_its_first_call_ended_is_a_killed_run_without_timin
     assert "latency_ms/median" not in runs["graph_nojit"].data.metrics
 
 
-def test_a_parent_killed_before_anything_was_known_leaves_nothing_to_log(workplace):
-    assert kill(workplace, "tiny", moment=lambda _: None) is None
-    outcome = workplace.run("sync")
+def test_a_parent_killed_before_anything_was_known_leaves_nothing_to_log(lab):
+    assert kill(lab, "tiny", moment=lambda _: None) is None
+    outcome = lab.run("sync")
     assert outcome.exit_code == 0
     assert outcome.stdout.startswith("Nothing to log")
-    assert workplace.runs() == []
+    assert lab.runs() == []
 
 
 def _content(runs):

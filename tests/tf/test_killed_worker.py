@@ -9,9 +9,9 @@ KILLED = ("graph_nojit", "xla", "graph_control")
 
 
 @pytest.fixture(scope="module")
-def benchmark(make_workplace):
+def benchmark(make_lab):
     """Kill one worker while it imports TensorFlow, one inside its first call, and one among the measured blocks."""
-    place = make_workplace()
+    place = make_lab()
     options = (*QUICK, "--rounds", "40", "--block-ms", "20", "--input-shape", "4")
     with place.start("run", model("ready_to_be_killed"), *options) as command:
         command.worker("graph_nojit").kill()
@@ -74,10 +74,10 @@ def test_mlflow_has_the_killed_modes_as_failed_and_the_others_as_finished(benchm
     assert parent.info.status == "FINISHED"
 
 
-def test_strict_makes_a_killed_worker_a_failure(workplace):
+def test_strict_makes_a_killed_worker_a_failure(lab):
     options = (*QUICK, "--modes", "eager,graph,graph_nojit", "--offline", "--strict")
-    with workplace.start("run", model("tiny"), *options) as command:
+    with lab.start("run", model("tiny"), *options) as command:
         command.worker("graph_nojit").kill()
         outcome = command.wait()
     assert outcome.exit_code == 1, outcome.stderr
-    assert workplace.recording().final_line("graph").status == "ok"
+    assert lab.recording().final_line("graph").status == "ok"

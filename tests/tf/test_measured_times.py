@@ -11,8 +11,8 @@ LEAST_NS = 20_000_000
 
 
 @pytest.fixture(scope="module")
-def recording(make_workplace):
-    place = make_workplace()
+def recording(make_lab):
+    place = make_lab()
     options = (*QUICK, "--modes", "eager,graph", "--input-shape", "4", "--block-ms", "100", "--offline")
     outcome = place.run("run", model("sleeps_20_ms"), *options)
     assert outcome.exit_code == 0, outcome.stderr

@@ -53,9 +53,9 @@ def test_what_does_not_fit_the_model_is_refused(device_facts, name, fields, reas
         load(name, **fields)
 
 
-def test_a_model_of_two_named_inputs_goes_through_a_whole_benchmark(workplace):
-    outcome = workplace.run("run", model("tokens"), *QUICK, "--modes", "eager,graph,xla", "--offline")
+def test_a_model_of_two_named_inputs_goes_through_a_whole_benchmark(lab):
+    outcome = lab.run("run", model("tokens"), *QUICK, "--modes", "eager,graph,xla", "--offline")
     assert outcome.exit_code == 0, outcome.stderr
-    recording = workplace.recording()
+    recording = lab.recording()
     assert {one.name for one in recording.header.inputs} == {"ids", "scale"}
     assert {recording.final_line(mode).status for mode in recording.spec.modes} == {"ok"}

@@ -11,8 +11,8 @@ OPTIONS = (*QUICK, "--input-shape", "4", "--format", "json")
 
 
 @pytest.fixture(scope="module")
-def wrong(make_workplace):
-    place = make_workplace()
+def wrong(make_lab):
+    place = make_lab()
     outcome = place.run("run", model("wrong_in_xla"), *OPTIONS, "--modes", "eager,graph,xla")
     return place, outcome, json.loads(outcome.stdout)["benchmarks"][0]
 
@@ -42,8 +42,8 @@ def test_mlflow_has_the_difference_and_a_finished_run(wrong):
     assert parent.data.tags.get("tfexec.fastest") != "xla"
 
 
-def test_a_model_that_never_answers_the_same_is_a_finding_and_no_modes_fault(workplace):
-    outcome = workplace.run("run", model("random_in_inference"), *OPTIONS, "--modes", "eager,graph", "--offline")
+def test_a_model_that_never_answers_the_same_is_a_finding_and_no_modes_fault(lab):
+    outcome = lab.run("run", model("random_in_inference"), *OPTIONS, "--modes", "eager,graph", "--offline")
     assert outcome.exit_code == 0, outcome.stderr
     (judged,) = json.loads(outcome.stdout)["benchmarks"]
     assert "not_deterministic" in {finding["code"] for finding in judged["findings"]}

@@ -28,33 +28,33 @@ def refusal(place, *arguments, environment=None):
 
 
 @pytest.mark.parametrize(("device", "more"), [("gpu", ()), ("gpu:3", ("--offline",))])
-def test_a_gpu_that_is_not_there_is_refused_with_what_is_missing(workplace, device, more):
-    text = refusal(workplace, model("tiny"), *OPTIONS, "--device", device, *more, environment=NO_GPU)
+def test_a_gpu_that_is_not_there_is_refused_with_what_is_missing(lab, device, more):
+    text = refusal(lab, model("tiny"), *OPTIONS, "--device", device, *more, environment=NO_GPU)
     assert f"No device '{device}'. No GPU" in text or f"No device '{device}'. CUDA_VISIBLE_DEVICES='' hides" in text
     assert "use --device cpu" in text
 
 
-def test_a_shape_that_the_model_refuses_is_refused_with_the_models_reason(workplace):
-    text = refusal(workplace, "MobileNetV2", *QUICK, "--modes", "eager,graph", "--input-shape", "8,8,3", "--offline")
+def test_a_shape_that_the_model_refuses_is_refused_with_the_models_reason(lab):
+    text = refusal(lab, "MobileNetV2", *QUICK, "--modes", "eager,graph", "--input-shape", "8,8,3", "--offline")
     assert "32x32" in text
     assert "(8, 8, 3)" in text
 
 
-def test_a_batch_beyond_all_memory_is_refused_with_how_much_it_takes(workplace):
+def test_a_batch_beyond_all_memory_is_refused_with_how_much_it_takes(lab):
     shape = ("--batch-size", "10000000", "--input-shape", "1000000", "--offline")
-    text = refusal(workplace, model("any_shape"), *OPTIONS, *shape)
+    text = refusal(lab, model("any_shape"), *OPTIONS, *shape)
     assert "takes 37252.90 GiB" in text
     assert "--batch-size" in text
 
 
-def test_a_factory_that_raises_is_refused_with_its_error(workplace):
-    assert "no weights at nowhere.h5" in refusal(workplace, model("refuses_to_load"), *OPTIONS, "--offline")
+def test_a_factory_that_raises_is_refused_with_its_error(lab):
+    assert "no weights at nowhere.h5" in refusal(lab, model("refuses_to_load"), *OPTIONS, "--offline")
 
 
 @pytest.fixture(scope="module")
-def overridden(make_workplace):
+def overridden(make_lab):
     """Run on any device, with Keras told to use something else than TensorFlow."""
-    place = make_workplace()
+    place = make_lab()
     environment = {**NO_GPU, "KERAS_BACKEND": "jax"}
     return place, place.run(
         "run", model("tiny"), *OPTIONS, "--device", "auto", "--format", "json", environment=environment

@@ -11,8 +11,8 @@ OPTIONS = (*QUICK, "--modes", "eager,graph", "--offline")
 MODES = ("eager", "graph")
 
 
-def _benchmark(make_workplace):
-    place = make_workplace()
+def _benchmark(make_lab):
+    place = make_lab()
     outcome = place.run("run", model("shows_its_input"), *OPTIONS, "--input-shape", "4", "--seed", "7")
     assert outcome.exit_code == 0, outcome.stderr
     inputs = {mode: set(re.findall(r"input ([0-9a-f]+)", place.worker_log(mode))) for mode in MODES}
@@ -20,9 +20,9 @@ def _benchmark(make_workplace):
 
 
 @pytest.fixture(scope="module")
-def seeded(make_workplace):
+def seeded(make_lab):
     """Give the recordings of two benchmarks with one seed, and the inputs that each mode saw."""
-    return [_benchmark(make_workplace) for _ in range(2)]
+    return [_benchmark(make_lab) for _ in range(2)]
 
 
 def test_every_call_of_every_mode_sees_the_same_input(seeded):
@@ -44,19 +44,19 @@ def test_the_cpu_asked_for_is_no_finding(seeded):
         assert "cpu_only" not in {finding.code for finding in recording.findings}
 
 
-def test_modes_whose_weights_are_not_the_first_ones_are_lost(workplace):
-    outcome = workplace.run("run", model("own_weights_in_each_process"), *OPTIONS)
+def test_modes_whose_weights_are_not_the_first_ones_are_lost(lab):
+    outcome = lab.run("run", model("own_weights_in_each_process"), *OPTIONS)
     assert outcome.exit_code == 1, outcome.stderr
-    line = workplace.recording().final_line("graph")
+    line = lab.recording().final_line("graph")
     assert (line.status, line.reason) == ("run_failed", "its weights are not those of the other modes")
-    assert workplace.recording().final_line("eager").status == "ok"
+    assert lab.recording().final_line("eager").status == "ok"
 
 
 @pytest.mark.parametrize("dtype", ["mixed_float16", "bfloat16"])
-def test_short_floats_work_on_a_cpu(workplace, dtype):
-    outcome = workplace.run("run", model("tiny"), *OPTIONS, "--dtype", dtype)
+def test_short_floats_work_on_a_cpu(lab, dtype):
+    outcome = lab.run("run", model("tiny"), *OPTIONS, "--dtype", dtype)
     assert outcome.exit_code == 0, outcome.stderr
-    recording = workplace.recording()
+    recording = lab.recording()
     assert {recording.final_line(mode).status for mode in MODES} == {"ok"}
     tolerance = {"mixed_float16": 1e-2, "bfloat16": 5e-2}[dtype]
     assert recording.final_line("graph").output.rtol == tolerance

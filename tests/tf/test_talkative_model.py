@@ -24,8 +24,8 @@ SAID_BY_BOTH = (
     scope="module",
     params=["slow_and_talkative", pytest.param("very_slow_and_talkative", marks=pytest.mark.slow)],
 )
-def benchmark(make_workplace, request):
-    place = make_workplace()
+def benchmark(make_lab, request):
+    place = make_lab()
     return place, place.run("run", model(request.param), *OPTIONS)
 
 
