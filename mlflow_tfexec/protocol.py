@@ -104,9 +104,6 @@ class Finished(Message):
     peak_memory_bytes: int | None = None
 
 
-Reply = Failure | Hello | Built | FirstCall | Pilot | BlockTimes | Finished
-
-
 class _Envelope(BaseModel):
     """Tags a reply with its type, so that it can be read back."""
 

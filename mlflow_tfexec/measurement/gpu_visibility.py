@@ -69,12 +69,6 @@ def visible_gpus(facts: GpuFacts, environ: Mapping[str, str]) -> Visibility:
     )
 
 
-def select(facts: GpuFacts, environ: Mapping[str, str], number: int) -> VisibleGpu | None:
-    """Find the device behind TensorFlow's `GPU:<number>`. None: CUDA shows no such device."""
-    devices = visible_gpus(facts, environ).devices
-    return devices[number] if 0 <= number < len(devices) else None
-
-
 def _in_cuda_order(facts: GpuFacts, environ: Mapping[str, str]) -> tuple[list[Gpu], bool]:
     """Order the GPUs that answer as CUDA does before any choice, and say whether that order is certain.
 

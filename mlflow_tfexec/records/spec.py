@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -40,8 +40,6 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "rigorous": Preset(launches=5, rounds=20),
     }
 )
-
-Task = Literal["inference"]
 
 
 class Spec(BaseModel):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlflow_tfexec.measurement.gpu_visibility import Visibility, select, visible_gpus
+from mlflow_tfexec.measurement.gpu_visibility import Visibility, visible_gpus
 from mlflow_tfexec.measurement.nvml import Gpu, GpuFacts, MigInstance
 
 UUIDS = ("GPU-8932f937-d72c", "GPU-8932aaaa-0000", "GPU-c08d91cb-e324", "GPU-ffff0000-1111")
@@ -59,15 +59,6 @@ def test_list_is_read_as_cuda_reads_it(request_, shown):
 
     assert indices(visibility) == shown
     assert visibility.hidden == 4 - len(shown)
-
-
-def test_select_finds_the_device_behind_tensorflows_number():
-    environ = {"CUDA_VISIBLE_DEVICES": "3,1"}
-
-    assert select(FOUR, environ, 0).uuid == UUIDS[3]
-    assert select(FOUR, environ, 1).uuid == UUIDS[1]
-    assert select(FOUR, environ, 2) is None
-    assert select(FOUR, environ, -1) is None
 
 
 def test_no_gpu_shows_nothing_whatever_is_asked():
