@@ -84,6 +84,7 @@ class WorkerProcess:
             ModeFailed: the worker said so, died, or did not answer in time (it is then ended).
         """
         until = time.monotonic() + deadline_s
+        was_dead = False
         while True:
             left_s = until - time.monotonic()
             if left_s <= 0:
@@ -92,6 +93,11 @@ class WorkerProcess:
             try:
                 reply = self._replies.get(timeout=min(left_s, _WAIT_PIECE_S))
             except queue.Empty:
+                # A process that the model forked keeps the channel open after the worker's death. What the worker said
+                # last may still be on its way, so it gets one more piece of waiting.
+                if was_dead:
+                    raise self._death() from None
+                was_dead = self._process.poll() is not None
                 continue
             break
         if reply is None:

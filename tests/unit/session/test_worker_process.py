@@ -1,7 +1,9 @@
 """One worker process as the parent sees it."""
 
 import json
+import os
 import re
+import signal
 import sys
 import time
 
@@ -189,3 +191,29 @@ def test_ending_a_worker_twice_is_harmless(start):
     worker.kill()
 
     assert not psutil.pid_exists(worker.pid)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only a fork inherits the channel")
+def test_a_dead_worker_is_noticed_though_a_fork_of_it_holds_the_channel(monkeypatch, tmp_path):
+    pid_file = tmp_path / "fork"
+    command(
+        monkeypatch,
+        f"""
+import os, pathlib, signal, time
+if os.fork() == 0:
+    os.setsid()
+    pathlib.Path({str(pid_file)!r}).write_text(str(os.getpid()))
+    time.sleep(120)
+    os._exit(0)
+while not pathlib.Path({str(pid_file)!r}).exists():
+    time.sleep(0.01)
+os.kill(os.getpid(), signal.SIGKILL)
+""",
+    )
+    worker = WorkerProcess("graph", tmp_path / "log", {})
+    try:
+        with pytest.raises(ModeFailed, match="SIGKILL"):
+            worker.receive(Hello, deadline_s=PATIENCE_S)
+    finally:
+        os.kill(int(pid_file.read_text()), signal.SIGKILL)
+        worker.kill()
