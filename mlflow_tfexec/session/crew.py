@@ -100,7 +100,9 @@ class Crew:
             RequestError: it failed because of what was asked, before anything was measured.
         """
         if failure.wrong_request and self._launch == 0:
-            raise RequestError(f"Cannot load model {self._state.spec.model!r}: {failure.reason}")
+            # What a model or we ourselves say of a wrong value needs no name of an exception before it.
+            reason = failure.reason.removeprefix("ValueError: ")
+            raise RequestError(f"Cannot load model {self._state.spec.model!r}: {reason}")
         worker = self._workers.pop(mode)
         worker.kill()
         self._state.failed.add(mode)

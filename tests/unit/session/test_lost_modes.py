@@ -173,7 +173,7 @@ def test_a_model_that_cannot_be_had_as_asked_is_a_wrong_request_and_leaves_nothi
     with pytest.raises(RequestError) as caught:
         bench.measure(make_spec())
 
-    assert str(caught.value) == "Cannot load model 'Fake': ValueError: input shape (3,) does not fit"
+    assert str(caught.value) == "Cannot load model 'Fake': input shape (3,) does not fit"
     assert not bench.spool.directory.exists()
 
 
