@@ -14,10 +14,14 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 @pytest.fixture(autouse=True)
 def handlers():
     """Put every handler back, and prove that each test left it as it was."""
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    found = {number: signal.getsignal(number) for number in SIGNALS}
+    # Whoever runs the tests may ignore hangups, or Ctrl-C.
+    before = {number: signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL for number in SIGNALS}
+    for number, handler in before.items():
+        signal.signal(number, handler)
     yield before
     after = {number: signal.getsignal(number) for number in SIGNALS}
-    for number, handler in before.items():
+    for number, handler in found.items():
         signal.signal(number, handler)
     assert after == before
 
