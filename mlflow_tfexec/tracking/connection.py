@@ -41,14 +41,19 @@ _LONGEST_REASON = 200
 
 
 @contextmanager
-def quiet(patience: Mapping[str, str]) -> Iterator[None]:
+def quiet(patience: Mapping[str, str], uri: str | None = None) -> Iterator[None]:
     """Talk to MLflow with nothing on stdout or stderr, and with *patience* where the user has set none.
+
+    *uri* is where to, credentials included: some releases of MLflow 3 look for a run's artifacts not where their client
+    was told to, but where the environment says.
 
     MLflow reads its settings from the environment at each request, so they are set there for the while.
     Logging is switched off as a whole because alembic configures its own loggers when a database is created.
     """
     settings = {name: value for name, value in patience.items() if name not in os.environ}
     settings.update(_SILENCE)
+    if uri is not None:
+        settings["MLFLOW_TRACKING_URI"] = uri
     disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -90,7 +90,7 @@ def resolve(*, tracking_uri: str | None, experiment: str | None, environ: Mappin
     """
     wanted = unreached(tracking_uri=tracking_uri, experiment=experiment, environ=environ)
     uri = wanted.reachable_uri(environ)
-    with quiet(REACHING), reached(uri):
+    with quiet(REACHING, uri), reached(uri):
         client = connect(uri)
         if wanted.run_id is not None:
             return wanted.model_copy(update={"experiment_id": _experiment_of_run(client, wanted.run_id)})

@@ -28,14 +28,14 @@ def find_recording(reference: str, *, tracking_uri: str | None) -> Recording:
     """
     asked = unreached(tracking_uri=tracking_uri, experiment=None, environ=os.environ)
     uri = asked.reachable_uri(os.environ)
-    with quiet(REACHING), reached(uri):
+    with quiet(REACHING, uri), reached(uri):
         client = connect(uri)
         run = _run(client, reference, shown=asked.tracking_uri)
         if run.data.tags.get(keys.KIND) == keys.KIND_MODE and keys.PARENT_RUN_ID in run.data.tags:
             run = _run(client, run.data.tags[keys.PARENT_RUN_ID], shown=asked.tracking_uri)
     if run.data.tags.get(keys.KIND) != keys.KIND_BENCHMARK:
         raise RecordingError(f"Run {reference!r} is no benchmark: it was not written by mlflow-tfexec.")
-    with quiet(TRANSFERRING):
+    with quiet(TRANSFERRING, uri):
         return decode(_download(client, run.info.run_id, uri), name=f"run {run.info.run_id}")
 
 

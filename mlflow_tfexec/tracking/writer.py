@@ -59,7 +59,7 @@ def log_benchmark(
         LoggingFailed: MLflow did not take it all. Calling again completes it.
     """
     uri = destination.reachable_uri(os.environ)
-    with quiet(TRANSFERRING), _reported(recording, destination, uri):
+    with quiet(TRANSFERRING, uri), _reported(recording, destination, uri):
         client = connect(uri)
         resumed = _resumed_run(client, destination, recording)
         experiment_id = resumed.info.experiment_id if resumed else _experiment(client, destination)
