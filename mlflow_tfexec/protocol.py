@@ -93,7 +93,6 @@ class BlockTimes(Message):
     dispatch_ns: list[int]
     throughput_calls: int
     throughput_total_ns: int
-    traces: int
     valid: bool
 
 

@@ -121,7 +121,6 @@ class FakeModeWorker:
             dispatch_ns=[ns // 3 for ns in latency_ns],
             throughput_calls=calls,
             throughput_total_ns=latency_ns[0] if calls == 1 else int(sum(latency_ns) * 0.9),
-            traces=self._traces,
             valid=not retraced,
         )
 

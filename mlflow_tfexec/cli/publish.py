@@ -22,18 +22,18 @@ def publish(
     """
     table = reports.table([(recording, judgement)])
     formats = reports.formats()
+    note = formats["markdown"].render(table)
     artifacts = {
         "recording.jsonl": spooled.recording_path.read_bytes(),
         "environment.json": (json.dumps(recording.header.environment, indent=1) + "\n").encode(),
-        "report.md": formats["markdown"].render(table).encode(),
+        "report.md": note.encode(),
         "report.html": formats["html"].render(table).encode(),
     }
-    picture = reports.latency_png(recording, judgement)
+    [benchmark] = table.benchmarks
+    picture = benchmark.picture
     if picture is not None:
         artifacts["latency.png"] = picture
-    logged = log_benchmark(
-        recording, judgement, destination, artifacts=artifacts, note=formats["markdown"].render(table)
-    )
+    logged = log_benchmark(recording, judgement, destination, artifacts=artifacts, note=note)
     spooled.mark_logged({"tracking_uri": logged.tracking_uri, "run_id": logged.run_id})
     return logged
 

@@ -82,6 +82,11 @@ def mode_variables(spec: Spec) -> dict[str, Mapping[str, str]]:
     return {mode: all_modes()[mode].variables for mode in spec.modes}
 
 
+def unless_auto(text: str) -> str | None:
+    """Return what was given. None: `auto`, so that it follows from something else."""
+    return None if _is_auto(text) else text
+
+
 def _is_auto(text: str) -> bool:
     return text.strip().lower() in {AUTO, ""}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, RunOptions
+from mlflow_tfexec.cli.request import AUTO, RunOptions, unless_auto
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE, EXIT_INTERRUPTED, Interrupted, LoggingFailed, SpoolError
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ def command(
     delivery = _Delivery(
         report_format=find_format(report_format),
         destination=settle(
-            tracking_uri=None if tracking_uri == AUTO else tracking_uri,
-            experiment=None if experiment == AUTO else experiment,
+            tracking_uri=unless_auto(tracking_uri),
+            experiment=unless_auto(experiment),
             environ=os.environ,
         ),
         offline=offline,
@@ -106,7 +106,7 @@ def command(
 def _open_spool(spool_dir: str, destination: "Destination") -> "SpooledBenchmark":
     from mlflow_tfexec.spool import SpooledBenchmark, prune, spool_root
 
-    root = spool_root(None if spool_dir == AUTO else spool_dir)
+    root = spool_root(unless_auto(spool_dir))
     spooled = SpooledBenchmark(root / uuid.uuid4().hex)
     spooled.create()
     prune(root)
@@ -197,20 +197,10 @@ def _deliver(spooled: "SpooledBenchmark", delivery: _Delivery) -> int:
 
 def _exit_code(recording: "Recording", judgement: "Judgement", *, strict: bool) -> int:
     """Return 0 when the baseline and one more ranked mode were measured (all of them, if *strict*)."""
-    from mlflow_tfexec.records.recording import MEASURED_STATUSES
-    from mlflow_tfexec.records.spec import BASELINE, is_control
-
-    measured = {
-        mode.mode
-        for mode in judgement.modes
-        if mode.status in MEASURED_STATUSES and mode.latency_ms is not None and not is_control(mode.mode)
-    }
-    complete = BASELINE in measured and len(measured) > 1
+    complete = judgement.has_comparison and recording.end is not None and recording.end.status == "complete"
     if strict:
         complete = complete and all(mode.status == "ok" for mode in judgement.modes)
-    return (
-        EXIT_DONE if complete and recording.end is not None and recording.end.status == "complete" else EXIT_INCOMPLETE
-    )
+    return EXIT_DONE if complete else EXIT_INCOMPLETE
 
 
 def _say(line: str) -> None:

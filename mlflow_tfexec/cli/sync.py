@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlflow_tfexec.cli.request import AUTO, unless_auto
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE, RequestError, TfexecError
 
 if TYPE_CHECKING:
@@ -17,17 +18,15 @@ def command(
     directories: Annotated[
         list[str] | None, typer.Argument(help="Directories of the spool; none: all that is not logged yet.")
     ] = None,
-    tracking_uri: Annotated[
-        str, typer.Option(help="Log here instead of where each benchmark was meant to go.")
-    ] = "auto",
+    tracking_uri: Annotated[str, typer.Option(help="Log here instead of where each benchmark was meant to go.")] = AUTO,
     spool_dir: Annotated[
         str, typer.Option(help="The spool; auto: $MLFLOW_TFEXEC_SPOOL or ~/.mlflow-tfexec/spool.")
-    ] = "auto",
+    ] = AUTO,
 ) -> int:
     """Log spooled benchmarks to MLflow. Doing it twice makes no second copy."""
     from mlflow_tfexec.spool import SpooledBenchmark, spool_root, spooled
 
-    root = spool_root(None if spool_dir == "auto" else spool_dir)
+    root = spool_root(unless_auto(spool_dir))
     if directories:
         waiting = [SpooledBenchmark(Path(directory)) for directory in directories]
         for benchmark in waiting:
@@ -66,6 +65,7 @@ def _destination(benchmark: "SpooledBenchmark", tracking_uri: str) -> "Destinati
     from mlflow_tfexec.tracking.destination import Destination, resolve, unreached
 
     noted = benchmark.read_destination()
-    if tracking_uri != "auto":
-        return resolve(tracking_uri=tracking_uri, experiment=None, environ=os.environ)
+    asked = unless_auto(tracking_uri)
+    if asked is not None:
+        return resolve(tracking_uri=asked, experiment=None, environ=os.environ)
     return Destination.from_json(noted) if noted else unreached(tracking_uri=None, experiment=None, environ=os.environ)

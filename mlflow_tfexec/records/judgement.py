@@ -1,12 +1,21 @@
 """What is derived from a recording: summaries, comparisons, verdicts, the ordering."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from mlflow_tfexec.records.findings import Finding
+from mlflow_tfexec.records.recording import MEASURED_STATUSES
+from mlflow_tfexec.records.spec import BASELINE, is_control
 
 Verdict = Literal["slower", "faster", "equivalent", "undecided"]
 """Of the first against the second. `undecided` means too little is known, never that they are the same."""
+
+INVERSE: Mapping[Verdict, Verdict] = MappingProxyType(
+    {"slower": "faster", "faster": "slower", "equivalent": "equivalent", "undecided": "undecided"}
+)
+"""The verdict of the second against the first."""
 
 Scope = Literal["launches", "this launch only"]
 
@@ -59,6 +68,11 @@ class ModeSummary:
     log_tail: str | None = None
     """The last lines that the mode's process wrote, where it failed."""
 
+    @property
+    def is_measured(self) -> bool:
+        """True: the mode ran to its end and has times that count, whatever its outputs."""
+        return self.status in MEASURED_STATUSES and self.latency_ms is not None
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -92,6 +106,12 @@ class Judgement:
     control: Comparison | None
     """The A/A control: the same mode in two processes. Its ratio is this session's noise."""
     findings: tuple[Finding, ...]
+
+    @property
+    def has_comparison(self) -> bool:
+        """True: the baseline and at least one more mode, controls aside, were measured. Less is no benchmark."""
+        measured = {mode.mode for mode in self.modes if mode.is_measured and not is_control(mode.mode)}
+        return BASELINE in measured and len(measured) > 1
 
     def mode(self, name: str) -> ModeSummary:
         """Return the summary of one mode. Raises KeyError for a mode that was not asked for."""

@@ -117,13 +117,10 @@ def _cut(recording: Recording) -> str | None:
     )
 
 
-def _at(tree: Any, *path: str | int) -> str | None:
-    """Follow *path* into nested mappings and lists. None: something on the way is absent, or the text is empty."""
+def _at(tree: Any, *path: str) -> str | None:
+    """Follow *path* into nested mappings. None: something on the way is absent, or the text is empty."""
     for step in path:
-        if isinstance(step, str) and isinstance(tree, Mapping):
-            tree = tree.get(step)
-        elif isinstance(step, int) and isinstance(tree, list | tuple) and step < len(tree):
-            tree = tree[step]
-        else:
+        if not isinstance(tree, Mapping):
             return None
+        tree = tree.get(step)
     return (plain(str(tree)) or None) if isinstance(tree, str | int | float) and not isinstance(tree, bool) else None

@@ -7,14 +7,14 @@ _FACTOR_FROM_MS = {"ns": 1e6, "µs": 1e3, "ms": 1.0, "s": 1e-3}
 
 def mean_with_std(mean_ms: float, std_ms: float | None, *, like_ms: float) -> str:
     """Write a mean and its standard deviation in the unit that fits *like_ms*, such as `369 ± 3.6 ms`."""
-    factor, unit = _unit_for(like_ms)
+    factor, unit = unit_for(like_ms)
     mean = units.significant(mean_ms * factor)
     return f"{mean} {unit}" if std_ms is None else f"{mean} ± {units.significant(std_ms * factor, digits=2)} {unit}"
 
 
 def duration_with_interval(value_ms: float, low_ms: float | None, high_ms: float | None) -> str:
     """Write a duration and its interval in one unit, such as `11.6 [11.5, 11.8] ms`."""
-    factor, unit = _unit_for(value_ms)
+    factor, unit = unit_for(value_ms)
     value, interval = _alike(
         value_ms * factor,
         None if low_ms is None else low_ms * factor,
@@ -25,7 +25,7 @@ def duration_with_interval(value_ms: float, low_ms: float | None, high_ms: float
 
 def duration_like(value_ms: float, *, like_ms: float) -> str:
     """Write a duration in the unit that fits *like_ms*, or in its own where that would take too many digits."""
-    factor, unit = _unit_for(like_ms)
+    factor, unit = unit_for(like_ms)
     too_long = 1e5
     too_short = 1e-2
     if too_short <= abs(value_ms * factor) < too_long:
@@ -59,10 +59,6 @@ def shape(dimensions: tuple[int, ...]) -> str:
 
 def unit_for(value_ms: float) -> tuple[float, str]:
     """Return (factor from ms, unit) in which *value_ms* reads well; the choice is that of `units.duration`."""
-    return _unit_for(value_ms)
-
-
-def _unit_for(value_ms: float) -> tuple[float, str]:
     unit = units.duration(value_ms).rsplit(" ", maxsplit=1)[1]
     return _FACTOR_FROM_MS[unit], unit
 

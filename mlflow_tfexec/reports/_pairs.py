@@ -5,15 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from mlflow_tfexec.records.judgement import Comparison, Judgement, Verdict
+from mlflow_tfexec.records.judgement import INVERSE, Comparison, Judgement, Verdict
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._text import plain
 
 SIGNS: Mapping[Verdict, str] = MappingProxyType(
     {"slower": ">", "faster": "<", "equivalent": "=", "undecided": "?"},
-)
-_MIRRORED: Mapping[Verdict, Verdict] = MappingProxyType(
-    {"slower": "faster", "faster": "slower", "equivalent": "equivalent", "undecided": "undecided"},
 )
 
 
@@ -73,5 +70,5 @@ def _mirrored(comparison: Comparison) -> Comparison:
         ratio=1 / comparison.ratio,
         ci95_low=1 / high if high else None,
         ci95_high=1 / low if low else None,
-        verdict=_MIRRORED[comparison.verdict],
+        verdict=INVERSE[comparison.verdict],
     )

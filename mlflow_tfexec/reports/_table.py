@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 from mlflow_tfexec import units
@@ -12,6 +13,7 @@ from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording
 from mlflow_tfexec.records.spec import BASELINE, is_control
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._facts import Fact, Machine, facts, machine
+from mlflow_tfexec.reports._latency_picture import latency_png
 from mlflow_tfexec.reports._pairs import Pair, pair
 from mlflow_tfexec.reports._text import plain
 
@@ -98,6 +100,11 @@ class BenchmarkTable:
     where: tuple[Fact, ...]
     """Where else to look, given by the caller."""
 
+    @cached_property
+    def picture(self) -> bytes | None:
+        """Every timed call as a PNG, drawn once however many reports show it. None: nothing was timed."""
+        return latency_png(self.recording, self.judgement)
+
     @property
     def headline(self) -> tuple[str, ...]:
         """What tells this benchmark from the others of a report, where known: model, processor, TensorFlow."""
@@ -164,7 +171,7 @@ def _benchmark(
 
 
 def _row(recording: Recording, judgement: Judgement, summary: ModeSummary) -> Row:
-    measured = summary.status in MEASURED_STATUSES and summary.latency_ms is not None
+    measured = summary.is_measured
     figures = measure(recording, judgement, summary.mode)
     cells = _cells(summary, figures) if measured else {}
     return Row(
@@ -226,8 +233,7 @@ def _fastest(judgement: Judgement) -> str:
     if judgement.fastest is None:
         return "undecided"
     sides = [{c.a, c.b} for c in judgement.comparisons if c.verdict == "equivalent"]
-    unfit = {summary.mode for summary in judgement.modes if summary.status != "ok"}
-    ties = sorted(set().union(*(side for side in sides if judgement.fastest in side)) - {judgement.fastest} - unfit)
+    ties = sorted(set().union(*(side for side in sides if judgement.fastest in side)) - {judgement.fastest})
     return plain(f"{judgement.fastest} (equivalent: {', '.join(ties)})" if ties else judgement.fastest)
 
 

@@ -3,7 +3,6 @@
 import base64
 
 from mlflow_tfexec.reports._format import Format
-from mlflow_tfexec.reports._latency_picture import latency_png
 from mlflow_tfexec.reports._pairs import matrix
 from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Table
 
@@ -34,7 +33,7 @@ def render(table: Table) -> str:
 
 def _picture(benchmark: BenchmarkTable) -> str | None:
     """Give the latency picture as a data URI. None: nothing was timed."""
-    content = latency_png(benchmark.recording, benchmark.judgement)
+    content = benchmark.picture
     return None if content is None else f"data:image/png;base64,{base64.b64encode(content).decode('ascii')}"
 
 

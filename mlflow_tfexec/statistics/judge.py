@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.records.judgement import Comparison, Judgement, Latency, ModeSummary, Ratio, Scope
-from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording
+from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
 from mlflow_tfexec.records.spec import BASELINE, controlled_mode, is_control
 from mlflow_tfexec.statistics.caveats import benchmark_findings, machine_findings, mode_findings
 from mlflow_tfexec.statistics.comparison import compare, simultaneous_confidence
@@ -32,10 +32,10 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
     rounds = read_rounds(recording)
     modes = tuple(dict.fromkeys(recording.spec.modes))
     latencies = {mode: summarize_latency(rounds, mode) for mode in modes}
-    endings = {mode: _ending(recording, mode) for mode in modes}
-    measured = [mode for mode in modes if endings[mode][0] in MEASURED_STATUSES and latencies[mode] is not None]
+    endings = {mode: recording.final_line(mode) or _not_reached(mode) for mode in modes}
+    measured = [mode for mode in modes if endings[mode].status in MEASURED_STATUSES and latencies[mode] is not None]
     # Quick and wrong is not quick: a mode with other outputs computes something else, and has no place in the order.
-    comparable = [mode for mode in measured if endings[mode][0] == "ok" and not is_control(mode)]
+    comparable = [mode for mode in measured if endings[mode].status == "ok" and not is_control(mode)]
     ranked = slowest_first({mode: latencies[mode] for mode in comparable})
     pairs = list(itertools.combinations(ranked, 2))
     confidence = simultaneous_confidence(len(pairs))
@@ -44,11 +44,11 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
     summaries = tuple(
         ModeSummary(
             mode=mode,
-            status=endings[mode][0],
-            reason=endings[mode][1],
+            status=endings[mode].status,
+            reason=endings[mode].reason,
             latency_ms=latencies[mode],
             speedup=_speedup(rounds, mode, measured, confidence=confidence),
-            log_tail=_log_tail(recording, mode),
+            log_tail=endings[mode].log_tail,
         )
         for mode in modes
     )
@@ -83,15 +83,9 @@ def _checked(margin: float) -> float:
     return margin
 
 
-def _ending(recording: Recording, mode: str) -> tuple[str, str | None]:
-    """Status and reason of a mode that was asked for."""
-    line = recording.final_line(mode)
-    return ("skipped", "not reached") if line is None else (line.status, line.reason)
-
-
-def _log_tail(recording: Recording, mode: str) -> str | None:
-    line = recording.final_line(mode)
-    return line.log_tail if line is not None else None
+def _not_reached(mode: str) -> ModeLine:
+    """Stand in for the line of a mode that was asked for and of which nothing is recorded."""
+    return ModeLine(launch=0, mode=mode, status="skipped", reason="not reached")
 
 
 def _control(rounds: Rounds, measured: Sequence[str], *, margin: float) -> Comparison | None:

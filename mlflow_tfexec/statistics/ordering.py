@@ -2,14 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mlflow_tfexec.records.judgement import Comparison, Verdict
-
-_INVERSE: Mapping[Verdict, Verdict] = {
-    "slower": "faster",
-    "faster": "slower",
-    "equivalent": "equivalent",
-    "undecided": "undecided",
-}
+from mlflow_tfexec.records.judgement import INVERSE, Comparison, Verdict
 
 Verdicts = Mapping[tuple[str, str], Verdict]
 
@@ -81,5 +74,5 @@ def _both_ways(comparisons: Iterable[Comparison]) -> dict[tuple[str, str], Verdi
     verdicts: dict[tuple[str, str], Verdict] = {}
     for comparison in comparisons:
         verdicts[comparison.a, comparison.b] = comparison.verdict
-        verdicts[comparison.b, comparison.a] = _INVERSE[comparison.verdict]
+        verdicts[comparison.b, comparison.a] = INVERSE[comparison.verdict]
     return verdicts

@@ -7,7 +7,7 @@ from typing import Any
 from mlflow_tfexec.metrics import measure
 from mlflow_tfexec.records.judgement import Judgement, ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, InputFacts, Recording
-from mlflow_tfexec.records.spec import BASELINE, is_control
+from mlflow_tfexec.records.spec import BASELINE
 from mlflow_tfexec.statistics.rounds import counted_blocks
 from mlflow_tfexec.tracking import keys
 from mlflow_tfexec.units import NS_PER_MS
@@ -123,8 +123,7 @@ def benchmark_run_status(recording: Recording, judgement: Judgement) -> str:
     """
     if recording.end is None or recording.end.status == "interrupted":
         return KILLED
-    ranked = [one.mode for one in judgement.modes if _is_measured(one) and not is_control(one.mode)]
-    return FINISHED if BASELINE in ranked and len(ranked) > 1 else FAILED
+    return FINISHED if judgement.has_comparison else FAILED
 
 
 def mode_run_status(recording: Recording, summary: ModeSummary) -> str:
@@ -133,7 +132,7 @@ def mode_run_status(recording: Recording, summary: ModeSummary) -> str:
         recorded = recording.final_line(summary.mode)
         failed = recorded is not None and recorded.status not in MEASURED_STATUSES
         if not failed:
-            return FINISHED if _is_measured(summary) else KILLED
+            return FINISHED if summary.is_measured else KILLED
     return FINISHED if summary.status in MEASURED_STATUSES else FAILED
 
 
@@ -198,10 +197,6 @@ def _input_name(one: InputFacts, place: int) -> str:
 
 def _shape_text(shape: tuple[int, ...]) -> str:
     return ",".join(str(size) for size in shape)
-
-
-def _is_measured(summary: ModeSummary) -> bool:
-    return summary.status in MEASURED_STATUSES and summary.latency_ms is not None
 
 
 def _mode_clock(recording: Recording) -> list[str]:

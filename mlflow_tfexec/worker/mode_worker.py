@@ -69,14 +69,15 @@ class ModeWorker:
         fence()
         second_call_ns = perf_counter_ns() - start_ns
         _settle_garbage()
+        outputs = to_arrays(first)
         return FirstCall(
             trace_ns=trace_ns,
             first_call_ns=first_call_ns,
             second_call_ns=second_call_ns,
             traces=call.traces(),
             fence_ns=None if fence is no_fence else fence_cost_ns(fence),
-            output=self._output_difference(first, second),
-            output_spread=spread(to_arrays(first)) if self._mode == BASELINE else None,
+            output=self._output_difference(outputs, second),
+            output_spread=spread(outputs) if self._mode == BASELINE else None,
         )
 
     def pilot(self) -> Pilot:
@@ -90,14 +91,12 @@ class ModeWorker:
         call = self._prepared()
         traces_before = call.traces()
         result = time_block(call, calls)
-        traces = call.traces()
         return BlockTimes(
             latency_ns=result.latency_ns,
             dispatch_ns=result.dispatch_ns,
             throughput_calls=result.throughput_calls,
             throughput_total_ns=result.throughput_total_ns,
-            traces=traces,
-            valid=traces == traces_before,
+            valid=call.traces() == traces_before,
         )
 
     def finish(self) -> Finished:
@@ -109,15 +108,14 @@ class ModeWorker:
             raise RuntimeError("a block was asked for before `first_call`")
         return self._call
 
-    def _output_difference(self, first: Any, second: Any) -> OutputDifference:
+    def _output_difference(self, outputs: list[Any], second: Any) -> OutputDifference:
         """Compare with the baseline's outputs; the baseline itself is compared with its own second call."""
         dtype = compute_dtype(self._spec.dtype)
-        arrays = to_arrays(first)
         if self._mode == BASELINE:
-            save_reference(arrays, self._reference)
-            return difference(arrays, to_arrays(second), dtype=dtype)
+            save_reference(outputs, self._reference)
+            return difference(outputs, to_arrays(second), dtype=dtype)
         reference = load_reference(self._reference)
-        return OutputDifference() if reference is None else difference(reference, arrays, dtype=dtype)
+        return OutputDifference() if reference is None else difference(reference, outputs, dtype=dtype)
 
 
 def _settle_garbage() -> None:

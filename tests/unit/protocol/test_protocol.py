@@ -32,7 +32,7 @@ REPLIES = [
         first_call_ns=2, second_call_ns=1, traces=0, output=OutputDifference(max_abs_error=1e-7, within_tolerance=True)
     ),
     Pilot(call_ns=10),
-    BlockTimes(latency_ns=[1, 2], dispatch_ns=[1, 1], throughput_calls=2, throughput_total_ns=3, traces=1, valid=False),
+    BlockTimes(latency_ns=[1, 2], dispatch_ns=[1, 1], throughput_calls=2, throughput_total_ns=3, valid=False),
     Finished(traces=1, peak_memory_bytes=None),
 ]
 REQUESTS = [

@@ -15,7 +15,6 @@ def block(call_ms, calls=10):
         dispatch_ns=[1] * calls,
         throughput_calls=calls,
         throughput_total_ns=int(call_ms * MS) * calls,
-        traces=1,
         valid=True,
     )
 

@@ -59,7 +59,6 @@ class Worker:
             dispatch_ns=[1] * calls,
             throughput_calls=calls,
             throughput_total_ns=1,
-            traces=1,
             valid=True,
         )
         return self._step("block", "measure", times)
