@@ -1,8 +1,9 @@
 """When warm-up is over."""
 
 import itertools
+import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 # Long enough to see a trend past one odd block, short enough that warm-up does not outlast the measurement.
 WINDOW = 6
@@ -33,11 +34,15 @@ def is_steady(medians_ns: Sequence[float]) -> bool:
     earlier, later = statistics.median(window[:half]), statistics.median(window[-half:])
     if level <= 0 or earlier <= 0:
         return False
-    drift = abs(_theil_sen_slope(window)) * len(window) / level
+    drift = abs(theil_sen_slope(window)) * len(window) / level
     return drift < MAX_TREND and abs(later / earlier - 1) < MAX_TREND
 
 
-def _theil_sen_slope(values: Sequence[float]) -> float:
-    """Median of the slopes between every two values, per step."""
-    pairs = itertools.combinations(enumerate(values), 2)
+def theil_sen_slope(values: Iterable[float]) -> float:
+    """Give the median of the slopes between every two values, per step.
+
+    A value that is not finite is missing: its place counts as a step and nothing else. At least two must be there.
+    """
+    points = [(place, value) for place, value in enumerate(values) if math.isfinite(value)]
+    pairs = itertools.combinations(points, 2)
     return statistics.median((later - earlier) / (j - i) for (i, earlier), (j, later) in pairs)

@@ -1,10 +1,12 @@
+import math
+
 import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlflow_tfexec.statistics.steady_state import _theil_sen_slope, is_steady
+from mlflow_tfexec.statistics.steady_state import is_steady, theil_sen_slope
 
 
 def test_a_flat_series_is_steady():
@@ -39,7 +41,7 @@ def test_a_step_in_the_middle_is_not_steady():
 
 def test_a_series_that_jumps_between_two_levels_is_not_steady():
     """It has no slope, but its halves differ by 3 %."""
-    assert _theil_sen_slope([100, 103, 100, 103, 100, 103]) == 0
+    assert theil_sen_slope([100, 103, 100, 103, 100, 103]) == 0
     assert not is_steady([100, 103, 100, 103, 100, 103])
 
 
@@ -57,9 +59,11 @@ def test_a_series_of_nothing_is_not_steady():
 
 @given(st.lists(st.floats(1, 1e9), min_size=3, max_size=6))
 def test_slope_agrees_with_scipy(values):
-    assert _theil_sen_slope(values) == pytest.approx(
-        scipy.stats.theilslopes(np.array(values)).slope, rel=1e-9, abs=1e-6
-    )
+    assert theil_sen_slope(values) == pytest.approx(scipy.stats.theilslopes(np.array(values)).slope, rel=1e-9, abs=1e-6)
+
+
+def test_a_missing_value_keeps_its_place_in_the_slope():
+    assert theil_sen_slope([100, math.nan, 104, 106]) == 2
 
 
 @given(st.lists(st.integers(50, 150), min_size=1, max_size=10), st.sampled_from([2, 1024, 2**20]))
