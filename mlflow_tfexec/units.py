@@ -45,6 +45,27 @@ def _leading_zeros(value: float) -> int:
     return zeros
 
 
+def count(number: int, one: str, many: str) -> str:
+    """Write a number of things.
+
+    >>> count(1, "launch", "launches"), count(5, "launch", "launches")
+    ('1 launch', '5 launches')
+    """
+    return f"{number} {one if number == 1 else many}"
+
+
+def span(seconds: float) -> str:
+    """Write a time that people wait, as exactly as they care.
+
+    >>> span(8.4), span(95), span(1500), span(9000)
+    ('8 s', '95 s', '25 min', '2.5 h')
+    """
+    if seconds < 120:  # noqa: PLR2004 - two minutes are said in seconds
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"  # noqa: PLR2004 - and two hours in minutes
+
+
 def ratio(value: float) -> str:
     """Write a ratio of two times.
 

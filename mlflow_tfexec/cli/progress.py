@@ -2,8 +2,11 @@
 
 import sys
 import time
+from collections.abc import Mapping
 
+from mlflow_tfexec.records.recording import Look, StopReason
 from mlflow_tfexec.session.observer import Progress, Stage
+from mlflow_tfexec.units import count
 
 _STAGES: dict[Stage, str] = {
     "start": "importing TensorFlow",
@@ -13,6 +16,14 @@ _STAGES: dict[Stage, str] = {
     "warmup": "warm-up",
     "rounds": "measuring",
     "finish": "finishing",
+}
+
+_FOLLOWS: Mapping[StopReason | None, str] = {
+    None: "; measuring on",
+    "decided": "",
+    "narrow": "; further launches would not decide it",
+    "last": "; this was the last launch asked for",
+    "budget": "; the next launch would outlast --time-budget",
 }
 
 # Without a terminal, rounds follow one another quickly and a line for each would fill the log.
@@ -31,7 +42,8 @@ _LAUNCH_SHARE = {
 
 def sentence(progress: Progress) -> str:
     """Say in one line where the benchmark stands."""
-    parts = [f"launch {progress.launch + 1}/{progress.launches}"]
+    upto = "" if progress.most_launches == progress.launches else f" (at most {progress.most_launches})"
+    parts = [f"launch {progress.launch + 1}/{progress.launches}{upto}"]
     if progress.round is not None:
         parts.append(f"round {progress.round + 1}/{progress.rounds}")
     parts.append(_STAGES[progress.stage] + (f": {progress.mode}" if progress.mode else ""))
@@ -56,7 +68,15 @@ def fraction(progress: Progress) -> float:
     share = _LAUNCH_SHARE[progress.stage]
     if progress.round is not None and progress.rounds:
         share += 0.5 * progress.round / progress.rounds
-    return (progress.launch + share) / progress.launches
+    # Of the most there may be, so that the bar never goes back; at an early end it jumps forward.
+    return (progress.launch + share) / progress.most_launches
+
+
+def look_sentence(look: Look) -> str:
+    """Say in one line what is known after some launches, and what follows from it."""
+    known = f"after {count(look.launches, 'launch', 'launches')}: "
+    known += f"undecided: {', '.join(f'{a} ? {b}' for a, b in look.undecided)}" if look.undecided else "all decided"
+    return known + _FOLLOWS[look.stop]
 
 
 class PlainProgress:
@@ -81,6 +101,10 @@ class PlainProgress:
     def failed(self, mode: str, status: str, reason: str) -> None:
         """Write a line: a lost mode is news."""
         _say(f"{mode}: {status}: {reason}")
+
+    def looked(self, look: Look) -> None:
+        """Write a line."""
+        _say(look_sentence(look))
 
     def close(self) -> None:
         """Nothing to take away."""
@@ -118,6 +142,10 @@ class TerminalProgress:
     def failed(self, mode: str, status: str, reason: str) -> None:
         """Leave a line above the bar."""
         self._console.print(f"{mode}: {status}: {reason}", markup=False, style="yellow")
+
+    def looked(self, look: Look) -> None:
+        """Leave a line above the bar."""
+        self._console.print(look_sentence(look), markup=False, style="dim")
 
     def close(self) -> None:
         """Take the line away."""

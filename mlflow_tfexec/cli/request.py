@@ -43,6 +43,7 @@ class RunOptions:
     warmup: str = "10"
     timeout: str = "1800"
     margin: str = "0.05"
+    time_budget: str = AUTO
 
 
 def build_spec(options: RunOptions) -> Spec:
@@ -55,6 +56,8 @@ def build_spec(options: RunOptions) -> Spec:
 
     preset_name = one_of("preset", options.preset, tuple(PRESETS))
     preset = PRESETS[preset_name]
+    # A number of launches given is a plan without a look in between: all the error is spent at its end.
+    looks = preset.looks if _is_auto(options.launches) else (_whole("launches", options.launches),)
     return Spec(
         modes=_modes(options.modes),
         task=one_of("task", options.task, TASKS),
@@ -65,12 +68,14 @@ def build_spec(options: RunOptions) -> Spec:
         weights=_weights(options.weights),
         device=_device(options.device),
         seed=_whole("seed", options.seed, least=0, most=2**31 - 1),
-        launches=preset.launches if _is_auto(options.launches) else _whole("launches", options.launches),
+        launches=looks[-1],
+        looks=looks,
         rounds=preset.rounds if _is_auto(options.rounds) else _whole("rounds", options.rounds),
         block_ms=_number("block-ms", options.block_ms, least=1.0, most=60_000.0),
         warmup_s=_number("warmup", options.warmup, least=0.0, most=_MAX_SECONDS),
         timeout_s=_number("timeout", options.timeout, least=1.0, most=_MAX_SECONDS),
         margin=_margin(options.margin),
+        time_budget_s=_time_budget(options.time_budget),
         model=resolve_reference(options.model),
     )
 
@@ -109,6 +114,11 @@ def _modes(text: str) -> tuple[str, ...]:
         raise RequestError(f"--modes {text!r} leaves nothing to compare. Name at least one mode beside {BASELINE!r}.")
     # In table order, so that the same set is the same benchmark however it is typed.
     return tuple(mode for mode in all_modes() if mode in names)
+
+
+def _time_budget(text: str) -> float | None:
+    """Read the time after which no further launch begins. None: `auto`, no limit."""
+    return None if _is_auto(text) else _number("time-budget", text, least=1.0, most=_MAX_SECONDS)
 
 
 def optional_margin(text: str) -> float | None:

@@ -46,7 +46,9 @@ def command(
     weights: Annotated[str, typer.Option(help="none, imagenet, or a weights file.")] = _DEFAULTS.weights,
     device: Annotated[str, typer.Option(help="auto, cpu, gpu or gpu:N.")] = _DEFAULTS.device,
     seed: Annotated[str, typer.Option(help="Seed of weights, inputs and the order of rounds.")] = _DEFAULTS.seed,
-    launches: Annotated[str, typer.Option(help="Sets of fresh processes; auto: by preset.")] = _DEFAULTS.launches,
+    launches: Annotated[
+        str, typer.Option(help="Sets of fresh processes; auto: by preset, ending early once all is decided.")
+    ] = _DEFAULTS.launches,
     rounds: Annotated[str, typer.Option(help="Rounds per launch; auto: by preset.")] = _DEFAULTS.rounds,
     block_ms: Annotated[str, typer.Option(help="Timed work per mode and round, in ms.")] = _DEFAULTS.block_ms,
     warmup: Annotated[str, typer.Option(help="Longest warm-up per mode and launch, in s.")] = _DEFAULTS.warmup,
@@ -54,6 +56,9 @@ def command(
         str, typer.Option(help="Longest wait for one step of one mode (such as a compile), in s.")
     ] = _DEFAULTS.timeout,
     margin: Annotated[str, typer.Option(help="Modes closer than this are equivalent.")] = _DEFAULTS.margin,
+    time_budget: Annotated[
+        str, typer.Option(help="Begin no launch that would end later than this, in s; auto: no limit.")
+    ] = _DEFAULTS.time_budget,
     experiment: Annotated[str, typer.Option(help="MLflow experiment; auto: MLflow's own setting.")] = AUTO,
     tracking_uri: Annotated[str, typer.Option(help="MLflow tracking URI; auto: MLflow's own setting.")] = AUTO,
     offline: Annotated[bool, typer.Option("--offline", help="Only measure; log later with `sync`.")] = False,
@@ -87,6 +92,7 @@ def command(
         warmup=warmup,
         timeout=timeout,
         margin=margin,
+        time_budget=time_budget,
     )
     spec = build_spec(options)
     settle = unreached if offline else resolve

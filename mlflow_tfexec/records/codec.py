@@ -1,7 +1,7 @@
 """Recordings to and from JSON lines.
 
 History of FORMAT_VERSION:
-1. header, mode, block, health, phase, finding, end.
+1. header, mode, block, health, phase, look, finding, end.
 
 Absent numbers are null or left out; NaN and infinities are never written.
 """
@@ -21,6 +21,7 @@ from mlflow_tfexec.records.recording import (
     FindingLine,
     Header,
     Health,
+    Look,
     ModeLine,
     Phase,
     Recording,
@@ -36,6 +37,7 @@ _KINDS: dict[str, type[AnyLine]] = {
     "block": Block,
     "health": Health,
     "phase": Phase,
+    "look": Look,
     "finding": FindingLine,
     "end": End,
 }

@@ -1,7 +1,7 @@
 """What is derived from a recording: summaries, comparisons, verdicts, the ordering."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -43,6 +43,12 @@ class Latency:
     launches: int
     rounds: int
     """Valid rounds, over all launches."""
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """95 % intervals over launches of `mean`, `std`, `p05`, `p95` and `p99`, as far as there are two launches."""
+    autocorrelation: float | None = None
+    """Of block medians with those of the round before, within launches. None: too few rounds, or no variation."""
+    effective_rounds: float | None = None
+    """Independent rounds that would tell as much as `rounds` do."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,8 @@ class ModeSummary:
     """Baseline's time over this mode's time: above 1 is faster than the baseline."""
     log_tail: str | None = None
     """The last lines that the mode's process wrote, where it failed."""
+    letters: str | None = None
+    """Modes that share a letter are equivalent, and others are not shown to be. None: not ranked."""
 
     @property
     def is_measured(self) -> bool:
@@ -86,7 +94,7 @@ class Comparison:
     verdict: Verdict
     """`slower`: a is slower than b."""
     launches_needed: int | None = None
-    """For an undecided pair: launches that would probably decide it. None: decided, or not to be foreseen."""
+    """For an undecided pair: launches, in all, that would probably decide it. None: decided, or not to be foreseen."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +107,18 @@ class Judgement:
     """Slowest first, such as `eager > graph = graph_nojit > xla`. Empty when fewer than two modes were measured."""
     fastest: str | None
     """The mode that every other ranked mode is slower than or equivalent to. None: undecided."""
+    best_set: tuple[str, ...]
+    """Ranked modes not shown to be slower than any other: the truly fastest is among them."""
     scope: Scope
     modes: tuple[ModeSummary, ...]
     comparisons: tuple[Comparison, ...]
     """Every pair of ranked modes, the slower estimate first."""
     control: Comparison | None
     """The A/A control: the same mode in two processes. Its ratio is this session's noise."""
+    unstable: bool
+    """True: the control was found to differ; verdicts below twice its difference are withheld as `undecided`."""
+    launch_s: float | None
+    """What one launch takes on this machine, on average. None: not recorded."""
     findings: tuple[Finding, ...]
 
     @property
@@ -127,17 +141,25 @@ class Judgement:
             "model": self.model,
             "ordering": self.ordering,
             "fastest": self.fastest,
+            "best_set": list(self.best_set),
             "scope": self.scope,
             "modes": [_mode_dict(mode) for mode in self.modes],
             "comparisons": [_comparison_dict(comparison) for comparison in self.comparisons],
             "control": _comparison_dict(self.control) if self.control else None,
+            "unstable": self.unstable,
+            "launch_s": self.launch_s,
             "findings": [finding.model_dump(mode="json") for finding in self.findings],
         }
 
 
 def _mode_dict(mode: ModeSummary) -> dict[str, Any]:
     """Give a mode's summary; the log is there only where something was kept of it."""
-    data = asdict(mode)
+    data = {one.name: getattr(mode, one.name) for one in fields(mode)}
+    latency = mode.latency_ms
+    if latency is not None:
+        numbers = {one.name: getattr(latency, one.name) for one in fields(latency)}
+        data["latency_ms"] = numbers | {"intervals": {name: list(ends) for name, ends in latency.intervals.items()}}
+    data["speedup"] = asdict(mode.speedup) if mode.speedup else None
     if mode.log_tail is None:
         del data["log_tail"]
     return data

@@ -148,6 +148,22 @@ class Phase(Line):
     duration_ns: int
 
 
+StopReason = Literal["decided", "narrow", "last", "budget"]
+"""Why no further launch follows: no pair is undecided; every interval is narrower than the margin; it was the last
+launch asked for; the next one would outlast the time budget."""
+
+
+class Look(Line):
+    """What was known after so many launches, when the benchmark could have ended."""
+
+    kind: Literal["look"] = "look"
+    launches: int
+    undecided: tuple[tuple[str, str], ...] = ()
+    """Pairs of ranked modes."""
+    stop: StopReason | None = None
+    """None: measuring went on."""
+
+
 class FindingLine(Line):
     """A finding made while measuring."""
 
@@ -163,7 +179,7 @@ class End(Line):
     ended: str | None = None
 
 
-AnyLine = ModeLine | Block | Health | Phase | FindingLine | End
+AnyLine = ModeLine | Block | Health | Phase | Look | FindingLine | End
 
 
 @dataclass(frozen=True)
@@ -194,6 +210,11 @@ class Recording:
     def phases(self) -> tuple[Phase, ...]:
         """Where the wall time went."""
         return tuple(line for line in self.lines if isinstance(line, Phase))
+
+    @cached_property
+    def looks(self) -> tuple[Look, ...]:
+        """What was known each time that the benchmark could have ended."""
+        return tuple(line for line in self.lines if isinstance(line, Look))
 
     @cached_property
     def end(self) -> End | None:

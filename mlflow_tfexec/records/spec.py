@@ -29,15 +29,16 @@ def controlled_mode(mode: str) -> str:
 class Preset(NamedTuple):
     """How much is measured."""
 
-    launches: int
+    looks: tuple[int, ...]
+    """Numbers of launches after which the benchmark ends if all is decided; the last is the most there are."""
     rounds: int
 
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
-        "quick": Preset(launches=1, rounds=10),
-        "standard": Preset(launches=3, rounds=10),
-        "rigorous": Preset(launches=5, rounds=20),
+        "quick": Preset(looks=(1,), rounds=10),
+        "standard": Preset(looks=(3, 5), rounds=10),
+        "rigorous": Preset(looks=(5, 10, 15, 20), rounds=20),
     }
 )
 
@@ -61,6 +62,9 @@ class Spec(BaseModel):
     device: str = "auto"
     seed: int = 0
     launches: int = 3
+    """The most there are."""
+    looks: tuple[int, ...] = ()
+    """Numbers of launches after which the data may end the benchmark, ascending. Empty: only `launches` does."""
     rounds: int = 10
     block_ms: float = 100.0
     """Timed work per mode and round; the number of calls follows from the pilot."""
@@ -68,5 +72,7 @@ class Spec(BaseModel):
     """Longest warm-up per mode and launch."""
     timeout_s: float = 1800.0
     """Longest wait for one answer of a worker."""
+    time_budget_s: float | None = None
+    """No further launch begins that would end later than this. None: no limit."""
     margin: float = DEFAULT_MARGIN
     """Margin of practical equivalence, as a fraction."""

@@ -89,15 +89,15 @@ def _strips(recording: Recording, judgement: Judgement) -> tuple[str, list[_Stri
 
     from mlflow_tfexec.statistics.rounds import read_rounds
 
-    calls_ns = read_rounds(recording).calls_ns
-    timed = [summary for summary in judgement.modes if len(calls_ns.get(summary.mode, ()))]
+    rounds = read_rounds(recording)
+    timed = [summary for summary in judgement.modes if summary.mode in rounds.calls_ns]
     if not timed:
         return "ms", []
-    fastest_ms = min(float(np.median(calls_ns[summary.mode])) for summary in timed) / units.NS_PER_MS
+    fastest_ms = min(float(np.median(rounds.all_calls_ns(summary.mode))) for summary in timed) / units.NS_PER_MS
     factor, unit = _numbers.unit_for(fastest_ms)
     strips = []
     for summary in timed:
-        calls = calls_ns[summary.mode].astype(np.float64) * (factor / units.NS_PER_MS)
+        calls = rounds.all_calls_ns(summary.mode).astype(np.float64) * (factor / units.NS_PER_MS)
         note, color, marker = _look(summary)
         median = summary.latency_ms.median * factor if summary.latency_ms else float(np.median(calls))
         strips.append(_Strip(shortened(plain(summary.mode), _MAX_NAME), note, color, marker, calls, median))

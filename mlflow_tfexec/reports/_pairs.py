@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from mlflow_tfexec import units
 from mlflow_tfexec.records.judgement import INVERSE, Comparison, Judgement, Verdict
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._text import plain
@@ -33,17 +34,23 @@ class Pair:
         return f"{self.a} against {self.b} {self.ratio}, {self.verdict}"
 
 
-def pair(comparison: Comparison) -> Pair:
-    """Write a comparison as text."""
-    launches = comparison.launches_needed
+def pair(comparison: Comparison, launch_s: float | None = None) -> Pair:
+    """Write a comparison as text; *launch_s* is what a launch takes here, if that is known."""
     return Pair(
         a=plain(comparison.a),
         b=plain(comparison.b),
         sign=SIGNS[comparison.verdict],
         ratio=_numbers.ratio_with_interval(comparison.ratio, comparison.ci95_low, comparison.ci95_high),
         verdict=comparison.verdict,
-        needed=f"about {launches} launches would decide it" if launches else None,
+        needed=_needed(comparison.launches_needed, launch_s),
     )
+
+
+def _needed(launches: int | None, launch_s: float | None) -> str | None:
+    if launches is None:
+        return None
+    time = f" ({units.span(launches * launch_s)} here)" if launch_s else ""
+    return f"about {units.count(launches, 'launch', 'launches')}{time} would decide it"
 
 
 def matrix(judgement: Judgement) -> tuple[tuple[str, tuple[Pair | None, ...]], ...]:
@@ -52,8 +59,8 @@ def matrix(judgement: Judgement) -> tuple[tuple[str, tuple[Pair | None, ...]], .
     Returns:
         For each mode its name and one pair per column; None on the diagonal and where nothing was compared.
     """
-    pairs = {(c.a, c.b): pair(c) for c in judgement.comparisons}
-    pairs |= {(c.b, c.a): pair(_mirrored(c)) for c in judgement.comparisons}
+    pairs = {(c.a, c.b): pair(c, judgement.launch_s) for c in judgement.comparisons}
+    pairs |= {(c.b, c.a): pair(_mirrored(c), judgement.launch_s) for c in judgement.comparisons}
     wins = {mode: [c.a for c in judgement.comparisons].count(mode) for mode, _ in pairs}
     # The slower estimate comes first in every comparison, so the slowest mode is first most often.
     names = sorted(wins, key=lambda mode: -wins[mode])

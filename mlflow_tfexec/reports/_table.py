@@ -9,7 +9,7 @@ from mlflow_tfexec import units
 from mlflow_tfexec.metrics import measure
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.judgement import Judgement, ModeSummary
-from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording
+from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording, StopReason
 from mlflow_tfexec.records.spec import BASELINE, is_control
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._facts import Fact, Machine, facts, machine
@@ -36,6 +36,7 @@ COLUMNS = (
     Column("mean", "mean ± std. dev."),
     Column("median", "median", "[95 % interval]"),
     Column("speedup", f"speed-up vs {BASELINE}", "[95 % interval]"),
+    Column("group", "group"),
     Column("throughput", "throughput"),
     Column("first_call", "first call"),
     Column("memory", "peak memory"),
@@ -91,6 +92,8 @@ class BenchmarkTable:
     """How to read the ordering. None: there is none."""
     fastest: str | None
     """None: nothing to rank."""
+    best_set: str | None
+    """The modes that may be fastest, where more than one may. None: nothing is open."""
     scope: str | None
     """None: nothing was timed."""
     control: Pair | None
@@ -161,10 +164,11 @@ def _benchmark(
         notes=_notes(rows),
         ordering=plain(judgement.ordering) or "No ordering: fewer than two modes were measured.",
         legend=_legend(margin) if judgement.ordering else None,
-        scope=_scope(judgement),
+        scope=_scope(recording, judgement),
         fastest=_fastest(judgement) if judgement.ordering else None,
+        best_set=_best_set(judgement),
         control=pair(judgement.control) if judgement.control else None,
-        pairs=tuple(pair(comparison) for comparison in judgement.comparisons),
+        pairs=tuple(pair(comparison, judgement.launch_s) for comparison in judgement.comparisons),
         findings=tuple(_plain_finding(finding) for finding in judgement.findings),
         where=tuple(Fact(plain(label), plain(text)) for label, text in where),
     )
@@ -174,6 +178,8 @@ def _row(recording: Recording, judgement: Judgement, summary: ModeSummary) -> Ro
     measured = summary.is_measured
     figures = measure(recording, judgement, summary.mode)
     cells = _cells(summary, figures) if measured else {}
+    if summary.letters and any(comparison.verdict == "equivalent" for comparison in judgement.comparisons):
+        cells["group"] = summary.letters
     return Row(
         mode=plain(summary.mode),
         status=plain(summary.status),
@@ -219,9 +225,12 @@ def _is_needed(column: Column, rows: Sequence[Row]) -> bool:
 
 
 def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
+    notes = []
+    if any("group" in row.cells for row in rows):
+        notes.append("group: modes that share a letter are equivalent")
     if any(row.status == "outputs_differ" for row in rows):
-        return (f"{DIFFERS_MARK} outputs differ from those of {BASELINE}: not the same computation, not ranked",)
-    return ()
+        notes.append(f"{DIFFERS_MARK} outputs differ from those of {BASELINE}: not the same computation, not ranked")
+    return tuple(notes)
 
 
 def _legend(margin: float) -> str:
@@ -237,13 +246,33 @@ def _fastest(judgement: Judgement) -> str:
     return plain(f"{judgement.fastest} (equivalent: {', '.join(ties)})" if ties else judgement.fastest)
 
 
-def _scope(judgement: Judgement) -> str | None:
+def _best_set(judgement: Judgement) -> str | None:
+    """Name the modes that are not shown to be slower than another, unless it is known which of them is fastest."""
+    if judgement.fastest is not None or len(judgement.best_set) < 2:  # noqa: PLR2004 - one alone is the fastest
+        return None
+    return plain(", ".join(sorted(judgement.best_set)))
+
+
+# Why the benchmark ended before the most launches that it could have had.
+_ENDED: Mapping[StopReason, str] = MappingProxyType(
+    {
+        "decided": "all is decided",
+        "narrow": "more would not decide what is open",
+        "budget": "the next would have outlasted the time budget",
+    }
+)
+
+
+def _scope(recording: Recording, judgement: Judgement) -> str | None:
     launches = max((summary.latency_ms.launches for summary in judgement.modes if summary.latency_ms), default=0)
     if not launches:
         return None
     if judgement.scope == "this launch only":
         return "this launch only: another launch may give another ordering"
-    return f"{launches} launches"
+    reason = next((_ENDED.get(look.stop) for look in reversed(recording.looks) if look.stop), None)
+    if reason is None or launches >= recording.spec.launches:
+        return f"{launches} launches"
+    return f"{launches} launches of at most {recording.spec.launches}: {reason}"
 
 
 def _plain_finding(finding: Finding) -> Finding:

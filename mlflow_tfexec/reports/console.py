@@ -70,6 +70,8 @@ def _parts(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
         yield _indented(Text(benchmark.legend, style="dim"))
     if benchmark.fastest:
         yield _labelled("fastest", benchmark.fastest, style="green")
+    if benchmark.best_set:
+        yield _labelled("one of these is fastest", benchmark.best_set)
     if benchmark.scope:
         yield _labelled("scope", benchmark.scope)
     yield from (Text(pair, style="yellow") for pair in _undecided(benchmark))

@@ -78,6 +78,8 @@ def _claims(benchmark: BenchmarkTable) -> Iterator[str]:
         yield f"- legend: {_escaped(benchmark.legend)}"
     if benchmark.fastest:
         yield f"- fastest: {_escaped(benchmark.fastest)}"
+    if benchmark.best_set:
+        yield f"- one of these is fastest: {_escaped(benchmark.best_set)}"
     if benchmark.scope:
         yield f"- scope: {benchmark.scope}"
     if benchmark.control:

@@ -9,6 +9,7 @@ from mlflow_tfexec.records.recording import End
 from mlflow_tfexec.records.spec import Spec
 from mlflow_tfexec.session.clock import utc_now
 from mlflow_tfexec.session.launch import Launch
+from mlflow_tfexec.session.look import look
 from mlflow_tfexec.session.observer import Observer
 from mlflow_tfexec.session.state import BenchmarkState
 from mlflow_tfexec.spool import SpooledBenchmark
@@ -22,7 +23,7 @@ def run_session(
     variables: Mapping[str, Mapping[str, str]],
     findings: tuple[Finding, ...] = (),
 ) -> None:
-    """Measure *spec* and write its recording into *spool*, line by line.
+    """Measure *spec* and write its recording into *spool*, line by line; end early once all is decided.
 
     Args:
         spec: what is to be measured.
@@ -42,8 +43,9 @@ def run_session(
     status: Literal["complete", "interrupted", "failed"] = "failed"
     try:
         for number in range(spec.launches):
-            if state.modes():
-                Launch(state, number).run()
+            Launch(state, number).run()
+            if not state.modes() or look(state, number + 1):
+                break
         status = "complete" if state.modes() else "failed"
     except KeyboardInterrupt:
         status = "interrupted"

@@ -9,6 +9,7 @@ from mlflow_tfexec.records.recording import Health, OutputDifference
 from mlflow_tfexec.records.spec import BASELINE
 from mlflow_tfexec.session import findings
 from mlflow_tfexec.session.crew import Crew
+from mlflow_tfexec.session.look import next_look
 from mlflow_tfexec.session.observer import Progress, Stage
 from mlflow_tfexec.session.plan import plan_calls, round_ns, time_left_s
 from mlflow_tfexec.session.process import ModeFailed
@@ -156,8 +157,10 @@ class Launch:
 
     def _tell(self, stage: Stage, mode: str | None = None, *, round_: int | None = None) -> None:
         """Say what begins now, and how long all of it still takes."""
+        launches = next_look(self._spec, self._number + 1)
         left_s = time_left_s(
-            self._spec,
+            launches,
+            rounds=self._spec.rounds,
             launch=self._number,
             round_=self._spec.rounds if stage == "finish" else round_,
             round_ns=round_ns(self._state.call_ns, self._state.calls),
@@ -167,7 +170,8 @@ class Launch:
         self._state.observer.progressed(
             Progress(
                 launch=self._number,
-                launches=self._spec.launches,
+                launches=launches,
+                most_launches=self._spec.launches,
                 stage=stage,
                 mode=mode,
                 round=round_,

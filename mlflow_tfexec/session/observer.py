@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from mlflow_tfexec.records.recording import Look
+
 Stage = Literal["start", "build", "first_call", "pilot", "warmup", "rounds", "finish"]
 
 
@@ -13,6 +15,9 @@ class Progress:
     launch: int
     """From 0."""
     launches: int
+    """After which the benchmark may end."""
+    most_launches: int
+    """After which it ends."""
     stage: Stage
     mode: str | None = None
     """None: all modes at once."""
@@ -20,7 +25,7 @@ class Progress:
     """From 0."""
     rounds: int | None = None
     left_s: float | None = None
-    """Time left as far as it can be foreseen. None before the first launch has been warmed up."""
+    """Time left until `launches` are done, as far as it can be foreseen. None before the first has been warmed up."""
 
 
 class Observer(Protocol):
@@ -32,6 +37,9 @@ class Observer(Protocol):
     def failed(self, mode: str, status: str, reason: str) -> None:
         """Take note that a mode is lost."""
 
+    def looked(self, look: Look) -> None:
+        """Take note of what is known so far, and whether that is enough."""
+
 
 class Silence:
     """An observer that says nothing."""
@@ -40,4 +48,7 @@ class Silence:
         """Ignore it."""
 
     def failed(self, mode: str, status: str, reason: str) -> None:
+        """Ignore it."""
+
+    def looked(self, look: Look) -> None:
         """Ignore it."""

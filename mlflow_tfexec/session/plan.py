@@ -35,12 +35,13 @@ def round_ns(call_ns: Mapping[str, int], calls: Mapping[str, int]) -> int | None
 
 
 def time_left_s(
-    spec: Spec, *, launch: int, round_: int | None, round_ns: int | None, overhead_ns: int | None
+    launches: int, *, rounds: int, launch: int, round_: int | None, round_ns: int | None, overhead_ns: int | None
 ) -> float | None:
-    """Return about how long the benchmark still takes.
+    """Return about how long it still takes until *launches* are done.
 
     Args:
-        spec: what is measured.
+        launches: in all.
+        rounds: in each.
         launch: the present launch, from 0.
         round_: the present round, from 0; None before the rounds.
         round_ns: what one round takes, None if not yet known.
@@ -51,6 +52,6 @@ def time_left_s(
     """
     if round_ns is None or overhead_ns is None:
         return None
-    rounds_left = spec.rounds * (spec.launches - launch) - (round_ or 0)
-    launches_left = spec.launches - launch - 1 + (1 if round_ is None and launch > 0 else 0)
+    rounds_left = rounds * (launches - launch) - (round_ or 0)
+    launches_left = launches - launch - 1 + (1 if round_ is None and launch > 0 else 0)
     return (rounds_left * round_ns + launches_left * overhead_ns) / 1e9

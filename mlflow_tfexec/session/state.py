@@ -1,5 +1,6 @@
 """What is known while a benchmark runs, and is handed from one launch to the next."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,7 @@ class BenchmarkState:
     variables: Mapping[str, Mapping[str, str]]
     """mode → environment variables of its process."""
     clock: PhaseClock = field(default_factory=PhaseClock)
+    start_ns: int = field(default_factory=time.perf_counter_ns)
     created: str = field(default_factory=utc_now)
     failed: set[str] = field(default_factory=set)
     """Modes that are not started again."""

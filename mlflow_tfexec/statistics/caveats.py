@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.judgement import Comparison, ModeSummary
+from mlflow_tfexec.records.judgement import ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
 from mlflow_tfexec.records.spec import BASELINE
 from mlflow_tfexec.statistics.rounds import MAX_DROPPED_SHARE, LaunchRounds, invalid_blocks, launch_rounds
-from mlflow_tfexec.units import ratio
 
 _WITHOUT_IT = "Or leave the mode out."
 
@@ -73,36 +72,6 @@ def mode_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Ite
             yield _retraced(summary.mode, *invalid[summary.mode])
 
 
-def benchmark_findings(
-    recording: Recording, launches: int, comparisons: Sequence[Comparison], control: Comparison | None
-) -> Iterator[Finding]:
-    """Warn of what limits the whole: cut short, one launch, a control that differs, pairs left undecided."""
-    if recording.end is None or recording.end.status != "complete":
-        yield Finding(
-            code="partial",
-            what="The benchmark was cut short." if recording.end is None else f"It ended as {recording.end.status}.",
-            why="What is shown rests on the part that was measured.",
-            what_to_try="Run it again for the whole.",
-        )
-    if launches == 1:
-        yield Finding(
-            code="one_launch",
-            what="All figures come from this launch only.",
-            why="A fresh launch often differs by a few percent; the intervals do not contain that.",
-            what_to_try="Measure three launches or more.",
-        )
-    if control is not None and control.verdict in {"slower", "faster"}:
-        yield Finding(
-            code="control_differs",
-            what=f"{control.a} measured twice gave two times, {_with_interval(control)} apart.",
-            why="Both are the same mode, so this is noise; do not believe differences between modes that are smaller.",
-            what_to_try="Measure again on a quieter machine, or with more launches.",
-        )
-    undecided = [comparison for comparison in comparisons if comparison.verdict == "undecided"]
-    if undecided:
-        yield _undecided(undecided)
-
-
 def _failed(summary: ModeSummary, line: ModeLine | None) -> Finding:
     why, what_to_try = _FAILURES.get(summary.status, _UNKNOWN_FAILURE)
     where = f" in launch {line.launch + 1}" if line else ""
@@ -154,27 +123,6 @@ def _retraced(mode: str, invalid: int, total: int) -> Finding:
         what_to_try="Feed tensors of one shape.",
         mode=mode,
     )
-
-
-def _undecided(comparisons: Sequence[Comparison]) -> Finding:
-    pairs = [f"{comparison.a} ? {comparison.b}{_foreseen(comparison.launches_needed)}" for comparison in comparisons]
-    needed = [comparison.launches_needed for comparison in comparisons if comparison.launches_needed is not None]
-    return Finding(
-        code="undecided",
-        what=f"Undecided: {', '.join(pairs)}.",
-        why="The interval is too wide to say slower, faster or equivalent. Undecided does not mean the same.",
-        what_to_try=f"Measure {max(needed)} launches." if needed else "Measure more launches.",
-    )
-
-
-def _foreseen(launches: int | None) -> str:
-    return "" if launches is None else f" (about {launches} launches would decide)"
-
-
-def _with_interval(comparison: Comparison) -> str:
-    if comparison.ci95_low is None or comparison.ci95_high is None:
-        return ratio(comparison.ratio)
-    return f"{ratio(comparison.ratio)} [{ratio(comparison.ci95_low)}, {ratio(comparison.ci95_high)}]"
 
 
 def _bad_rounds(launches: Sequence[LaunchRounds]) -> str:

@@ -69,6 +69,24 @@ def fastest(ranked: Sequence[str], comparisons: Iterable[Comparison]) -> str | N
     return None
 
 
+def best_set(ranked: Sequence[str], comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """Name every mode that is not shown to be slower than some other, slowest estimate first.
+
+    Whichever mode is truly fastest is among them: it is left out only if a verdict is wrong.
+
+    Args:
+        ranked: the modes, slowest estimate first.
+        comparisons: one of every two ranked modes, in either direction.
+
+    Returns:
+        Empty with fewer than two ranked modes.
+    """
+    if len(ranked) < 2:  # noqa: PLR2004 - the only one is not the best of anything
+        return ()
+    slower = {pair[0] for pair, verdict in _both_ways(comparisons).items() if verdict == "slower"}
+    return tuple(mode for mode in ranked if mode not in slower)
+
+
 def _both_ways(comparisons: Iterable[Comparison]) -> dict[tuple[str, str], Verdict]:
     """Key each verdict by its pair, and the inverse verdict by the inverse pair."""
     verdicts: dict[tuple[str, str], Verdict] = {}

@@ -5,12 +5,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.records.spec import PRESETS, Preset, is_control
 from mlflow_tfexec.statistics.components import Components, optimal_rounds, variance_components
-from mlflow_tfexec.statistics.looks import ERROR
+from mlflow_tfexec.statistics.intervals import Spread, half_width
+from mlflow_tfexec.statistics.looks import error_at
+from mlflow_tfexec.statistics.moderation import borrowed_degrees
 from mlflow_tfexec.statistics.pairing import paired_log_ratios
 from mlflow_tfexec.statistics.rounds import Rounds, launch_rounds, read_rounds
 from mlflow_tfexec.units import NS_PER_S
@@ -80,8 +81,7 @@ def plan(recording: Recording) -> Plan | None:
     most there may be. The number of rounds that is best for the average is the one that is best for the sum of all
     pairs' variances.
 
-    The resolution treats a launch's figure as the mean of its rounds, and one look at the data. Figures of a pilot of
-    two launches are rough.
+    The resolution treats a launch's figure as the mean of its rounds. Figures of a pilot of two launches are rough.
 
     Args:
         recording: two launches or more, of a few rounds each; with one launch, only times are known.
@@ -92,15 +92,15 @@ def plan(recording: Recording) -> Plan | None:
     costs = _costs(recording)
     if costs is None:
         return None
-    pairs = _ranked_pairs(recording, rounds := read_rounds(recording))
-    components = _typical_components(rounds, pairs)
+    ranked = _ranked(recording, rounds := read_rounds(recording))
+    components = _typical_components(rounds, list(itertools.combinations(ranked, 2)))
     return Plan(
         launch_cost_s=costs.launch_s,
         round_cost_s=costs.round_s,
         between_launches=math.sqrt(components.between) if components else None,
         within_launch=math.sqrt(components.within) if components else None,
         rounds=_recommended_rounds(components, costs) if components else None,
-        presets=tuple(_plan_preset(name, preset, costs, components, len(pairs)) for name, preset in PRESETS.items()),
+        presets=tuple(_plan_preset(name, preset, costs, components, len(ranked)) for name, preset in PRESETS.items()),
     )
 
 
@@ -147,14 +147,14 @@ def _repeated(phases: dict[str, int]) -> dict[str, int]:
     return {name: duration_ns for name, duration_ns in phases.items() if name != _ONCE_PHASE}
 
 
-def _ranked_pairs(recording: Recording, rounds: Rounds) -> list[tuple[str, str]]:
-    """Give every two modes that a verdict would compare."""
+def _ranked(recording: Recording, rounds: Rounds) -> list[str]:
+    """Name the modes that verdicts would compare."""
     ranked = []
     for mode in dict.fromkeys(recording.spec.modes):
         ending = recording.final_line(mode)
         if ending is not None and ending.status == "ok" and mode in rounds.medians_ns and not is_control(mode):
             ranked.append(mode)
-    return list(itertools.combinations(ranked, 2))
+    return ranked
 
 
 def _typical_components(rounds: Rounds, pairs: list[tuple[str, str]]) -> Components | None:
@@ -175,10 +175,11 @@ def _recommended_rounds(components: Components, costs: _Costs) -> int:
     return MOST_ROUNDS if rounds is None else min(MOST_ROUNDS, max(FEWEST_ROUNDS, rounds))
 
 
-def _plan_preset(name: str, preset: Preset, costs: _Costs, components: Components | None, pairs: int) -> PresetPlan:
+def _plan_preset(name: str, preset: Preset, costs: _Costs, components: Components | None, modes: int) -> PresetPlan:
     fewest, most = preset.looks[0], preset.looks[-1]
-    widest = _resolution(components, fewest, preset.rounds, pairs) if components else None
-    narrowest = _resolution(components, most, preset.rounds, pairs) if components else None
+    widest, narrowest = (
+        _resolution(components, launches, preset, modes) if components else None for launches in (fewest, most)
+    )
     return PresetPlan(
         name=name,
         launches=(fewest, most),
@@ -188,13 +189,14 @@ def _plan_preset(name: str, preset: Preset, costs: _Costs, components: Component
     )
 
 
-def _resolution(components: Components, launches: int, rounds: int, pairs: int) -> float | None:
-    """Give half the Student interval of one of *pairs* pairs that hold together, as a ratio less 1.
+def _resolution(components: Components, launches: int, preset: Preset, modes: int) -> float | None:
+    """Give half the interval of one of all pairs of *modes* equally noisy modes, as a ratio less 1.
 
     None: one launch, or an interval too wide for numbers.
     """
     if launches < 2:  # noqa: PLR2004 - one launch has no spread
         return None
-    quantile = float(stdtrit(launches - 1, 1 - ERROR / pairs / 2))
-    half_width = quantile * math.sqrt(components.variance_of_mean(launches, rounds))
-    return math.expm1(half_width) if half_width <= _MAX_LOG else None
+    confidence = 1 - error_at(launches, preset.looks) / math.comb(modes, 2)
+    standard_error = math.sqrt(components.variance_of_mean(launches, preset.rounds))
+    width = half_width(Spread(standard_error, launches - 1 + borrowed_degrees(modes)), confidence=confidence)
+    return math.expm1(width) if width <= _MAX_LOG else None

@@ -44,8 +44,8 @@ class Rounds:
 
     NaN marks a round in which the mode has no valid block. A launch without any is absent, and so is such a mode.
     """
-    calls_ns: Mapping[str, NDArray[np.int64]]
-    """Mode → every timed call in its valid blocks."""
+    calls_ns: Mapping[str, Mapping[int, NDArray[np.int64]]]
+    """Mode → launch → every timed call in its valid blocks."""
 
     @property
     def launches(self) -> int:
@@ -55,6 +55,11 @@ class Rounds:
     def series_ns(self, mode: str) -> list[NDArray[np.float64]]:
         """Block medians of *mode*, one array per launch that has any, missing rounds left out."""
         return [series[np.isfinite(series)] for _, series in sorted(self.medians_ns.get(mode, {}).items())]
+
+    def all_calls_ns(self, mode: str) -> NDArray[np.int64]:
+        """Every timed call of *mode*, over all launches in order."""
+        by_launch = self.calls_ns.get(mode, {})
+        return np.concatenate([np.empty(0, np.int64), *(by_launch[launch] for launch in sorted(by_launch))])
 
 
 def launch_rounds(recording: Recording) -> tuple[LaunchRounds, ...]:
@@ -111,7 +116,10 @@ def read_rounds(recording: Recording) -> Rounds:
             mode: {launch: _medians(by_round, kept[launch]) for launch, by_round in by_launch.items()}
             for mode, by_launch in calls.items()
         },
-        calls_ns={mode: _all_calls(by_launch) for mode, by_launch in calls.items()},
+        calls_ns={
+            mode: {launch: _all_calls(by_round) for launch, by_round in by_launch.items()}
+            for mode, by_launch in calls.items()
+        },
     )
 
 
@@ -122,6 +130,5 @@ def _medians(by_round: Mapping[int, tuple[int, ...]], rounds: tuple[int, ...]) -
     )
 
 
-def _all_calls(by_launch: Mapping[int, Mapping[int, tuple[int, ...]]]) -> NDArray[np.int64]:
-    blocks = itertools.chain.from_iterable(by_round.values() for by_round in by_launch.values())
-    return np.fromiter(itertools.chain.from_iterable(blocks), dtype=np.int64)
+def _all_calls(by_round: Mapping[int, tuple[int, ...]]) -> NDArray[np.int64]:
+    return np.fromiter(itertools.chain.from_iterable(by_round.values()), dtype=np.int64)

@@ -11,7 +11,7 @@ from mlflow_tfexec.session.observer import Progress
 
 
 def at(stage, mode=None, launch=0, **fields):
-    return Progress(launch=launch, launches=3, stage=stage, mode=mode, **fields)
+    return Progress(**{"launch": launch, "launches": 3, "most_launches": 3, "stage": stage, "mode": mode, **fields})
 
 
 @pytest.mark.parametrize(

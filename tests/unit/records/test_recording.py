@@ -111,9 +111,9 @@ def test_a_control_is_known_by_its_name(name, control, controlled):
 
 def test_presets_differ_in_launches_and_rounds():
     assert {name: tuple(preset) for name, preset in PRESETS.items()} == {
-        "quick": (1, 10),
-        "standard": (3, 10),
-        "rigorous": (5, 20),
+        "quick": ((1,), 10),
+        "standard": ((3, 5), 10),
+        "rigorous": ((5, 10, 15, 20), 20),
     }
 
 

@@ -56,11 +56,9 @@ SECOND = 1_000_000_000
     ],
 )
 def test_time_left_is_rounds_and_preparations_to_come(launch, round_, left_s):
-    spec = make_spec(launches=3, rounds=10)
-
-    assert time_left_s(spec, launch=launch, round_=round_, round_ns=SECOND, overhead_ns=5 * SECOND) == left_s
+    assert time_left_s(3, rounds=10, launch=launch, round_=round_, round_ns=SECOND, overhead_ns=5 * SECOND) == left_s
 
 
 @pytest.mark.parametrize(("round_ns", "overhead_ns"), [(None, SECOND), (SECOND, None), (None, None)])
 def test_time_left_is_unknown_before_the_first_launch_is_warm(round_ns, overhead_ns):
-    assert time_left_s(make_spec(), launch=0, round_=None, round_ns=round_ns, overhead_ns=overhead_ns) is None
+    assert time_left_s(1, rounds=2, launch=0, round_=None, round_ns=round_ns, overhead_ns=overhead_ns) is None

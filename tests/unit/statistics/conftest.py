@@ -33,7 +33,10 @@ def _rounds_of(medians_ns: Mapping[str, Sequence[Sequence[float]]]) -> Rounds:
             mode: {launch: np.array(series, dtype=float) for launch, series in enumerate(launches)}
             for mode, launches in medians_ns.items()
         },
-        calls_ns={mode: np.concatenate([np.array(s) for s in launches]) for mode, launches in medians_ns.items()},
+        calls_ns={
+            mode: {launch: np.array(series) for launch, series in enumerate(launches)}
+            for mode, launches in medians_ns.items()
+        },
     )
 
 

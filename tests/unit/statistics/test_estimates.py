@@ -13,7 +13,7 @@ MS = 1_000_000
 
 def one_call_per_block(*launches_ms):
     series = [np.array(launch) * MS for launch in launches_ms]
-    return Rounds(medians_ns={"xla": dict(enumerate(series))}, calls_ns={"xla": np.concatenate(series)})
+    return Rounds(medians_ns={"xla": dict(enumerate(series))}, calls_ns={"xla": dict(enumerate(series))})
 
 
 def test_median_is_the_geometric_mean_over_launches():
@@ -75,7 +75,7 @@ def test_a_mode_seen_in_one_launch_of_several_has_no_interval():
     """Beside intervals that speak of launches, one over rounds would pass for the same thing."""
     rounds = one_call_per_block([5.0] * 8, [5.0] * 8)
     rounds.medians_ns["late"] = {1: np.linspace(4, 5, 8) * MS}
-    rounds.calls_ns["late"] = np.linspace(4, 5, 8) * MS
+    rounds.calls_ns["late"] = {1: np.linspace(4, 5, 8) * MS}
 
     assert summarize_latency(rounds, "late").ci95_low is None
     assert summarize_latency(rounds, "xla").ci95_low is not None

@@ -27,13 +27,13 @@ def test_each_block_gives_the_median_of_its_calls(recording_of):
 def test_every_call_of_a_valid_block_is_kept(recording_of):
     rounds = read_rounds(recording_of(block("eager", 0, 5, 1, 900), block("eager", 0, 7, launch=1)))
 
-    assert rounds.calls_ns["eager"].tolist() == [5, 1, 900, 7]
+    assert rounds.all_calls_ns("eager").tolist() == [5, 1, 900, 7]
 
 
 def test_warm_up_never_counts(recording_of):
     rounds = read_rounds(recording_of(block("eager", 0, 900, warmup=True), block("eager", 0, 5)))
 
-    assert rounds.calls_ns["eager"].tolist() == [5]
+    assert rounds.all_calls_ns("eager").tolist() == [5]
     assert rounds.medians_ns["eager"][0].tolist() == [5]
 
 
@@ -49,7 +49,7 @@ def test_a_bad_round_is_dropped_for_all_modes_together(recording_of):
     expected = [100, 101, 102, 104, 105, 106, 107, 108, 109]
     assert rounds.medians_ns["eager"][0].tolist() == expected
     assert rounds.medians_ns["xla"][0].tolist() == expected
-    assert rounds.calls_ns["xla"].tolist() == expected
+    assert rounds.all_calls_ns("xla").tolist() == expected
 
 
 def test_a_fifth_of_the_rounds_may_be_dropped(recording_of):
@@ -110,7 +110,7 @@ def test_the_later_of_two_blocks_in_one_round_stands(recording_of):
     rounds = read_rounds(recording_of(block("eager", 0, 5), block("eager", 0, 6)))
 
     assert rounds.medians_ns["eager"][0].tolist() == [6]
-    assert rounds.calls_ns["eager"].tolist() == [6]
+    assert rounds.all_calls_ns("eager").tolist() == [6]
 
 
 def test_rounds_are_put_in_measured_order(recording_of):
