@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.records.judgement import Comparison, Judgement, Latency, ModeSummary, Ratio, Scope
-from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
+from mlflow_tfexec.records.recording import ModeLine, Recording
 from mlflow_tfexec.records.spec import BASELINE, controlled_mode, is_control
 from mlflow_tfexec.statistics.caveats import machine_findings, mode_findings
 from mlflow_tfexec.statistics.comparison import compare_all, compare_pair

@@ -106,7 +106,7 @@ def test_looking_without_spending_error_would_break_the_promise(monkeypatch):
 
 
 def test_the_drawn_sessions_hold_what_their_family_says():
-    """Launch figures of a pair scatter by the square root of two times 1 % in typical sessions, and more in noisy ones."""
+    """Launch figures of a pair scatter by 1 % times the square root of two in typical sessions, and more in others."""
 
     def scatter(family):
         log_times = draw(family, 1.0, modes=2, launches=5, sessions=400)

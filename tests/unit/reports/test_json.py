@@ -21,6 +21,9 @@ LATENCY = {
     "calls": int,
     "launches": int,
     "rounds": int,
+    "intervals": dict,
+    "autocorrelation": (*NUMBER, type(None)),
+    "effective_rounds": (*NUMBER, type(None)),
 }
 STATUSES = {
     "ok",
@@ -45,10 +48,13 @@ def test_document_has_the_promised_shape(report):
             "model",
             "ordering",
             "fastest",
+            "best_set",
             "scope",
             "modes",
             "comparisons",
             "control",
+            "unstable",
+            "launch_s",
             "findings",
         ]
         assert benchmark["scope"] in {"launches", "this launch only"}
@@ -64,7 +70,7 @@ def test_document_has_the_promised_shape(report):
 
 def check_mode(mode):
     logs = ["log_tail"] if "log_tail" in mode else []
-    assert list(mode) == ["mode", "status", "reason", "latency_ms", "speedup", *logs]
+    assert list(mode) == ["mode", "status", "reason", "latency_ms", "speedup", *logs, "letters"]
     assert mode["status"] in STATUSES
     if mode["latency_ms"] is not None:
         assert list(mode["latency_ms"]) == list(LATENCY)

@@ -87,4 +87,4 @@ def test_failed_mode_shows_its_status_and_reason_and_no_number(make):
 def test_undecided_pair_says_how_many_launches_would_decide(make):
     text = markdown.render(make("undecided"))
 
-    assert "| eager ? graph | 1.12× [0.73, 1.73] | undecided; about 8 launches would decide it |" in text
+    assert "| eager ? graph | 1.12× [0.80, 1.57] | undecided; about 8 launches would decide it |" in text
