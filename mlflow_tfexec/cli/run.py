@@ -61,6 +61,9 @@ def command(
     ] = _DEFAULTS.time_budget,
     experiment: Annotated[str, typer.Option(help="MLflow experiment; auto: MLflow's own setting.")] = AUTO,
     tracking_uri: Annotated[str, typer.Option(help="MLflow tracking URI; auto: MLflow's own setting.")] = AUTO,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Measure a little, keep nothing, say what each preset takes here.")
+    ] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Only measure; log later with `sync`.")] = False,
     spool_dir: Annotated[
         str, typer.Option(help="Where results are kept until MLflow has them; auto: ~/.mlflow-tfexec/spool.")
@@ -95,6 +98,10 @@ def command(
         time_budget=time_budget,
     )
     spec = build_spec(options)
+    if dry_run:
+        from mlflow_tfexec.cli import dry_run as planning
+
+        return planning.dry_run(spec, report_format)
     settle = unreached if offline else resolve
     delivery = _Delivery(
         report_format=find_format(report_format),

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +72,7 @@ class _Costs:
         return self.pilot_s + launches * (self.launch_s + rounds * self.round_s)
 
 
-def plan(recording: Recording) -> Plan | None:
+def plan(recording: Recording, presets: Mapping[str, Preset] = PRESETS) -> Plan | None:
     """Plan benchmarks from a short one: the time of each preset, how close it looks, and the best number of rounds.
 
     Costs come from the launches that were measured to their end. Variances are the components of Kalibera and Jones
@@ -85,6 +86,7 @@ def plan(recording: Recording) -> Plan | None:
 
     Args:
         recording: two launches or more, of a few rounds each; with one launch, only times are known.
+        presets: name → what it asks for.
 
     Returns:
         None where no launch was measured to its end, or none says how long its parts took.
@@ -100,7 +102,7 @@ def plan(recording: Recording) -> Plan | None:
         between_launches=math.sqrt(components.between) if components else None,
         within_launch=math.sqrt(components.within) if components else None,
         rounds=_recommended_rounds(components, costs) if components else None,
-        presets=tuple(_plan_preset(name, preset, costs, components, len(ranked)) for name, preset in PRESETS.items()),
+        presets=tuple(_plan_preset(name, preset, costs, components, len(ranked)) for name, preset in presets.items()),
     )
 
 
