@@ -31,6 +31,8 @@ class Behaviour:
     noise: float = 0.01
     drift: float = 1.0
     """Each block takes this many times what the one before took."""
+    launch_factors: list[float] = field(default_factory=list)
+    """Launch → how many times `call_ns` its calls take; 1 where there is no figure."""
     device: str | None = "CPU"
     gpus_seen: int = 0
     signals: dict[str, int] = field(default_factory=dict)
@@ -62,6 +64,9 @@ class FakeModeWorker:
         behaviour = json.loads(os.environ["FAKE_WORKER"]).get(start.mode, {})
         self._launch = note_start(Path(os.environ["FAKE_WORKER_STARTS"]), start.mode)
         self._behaviour = Behaviour(**behaviour)
+        factors = self._behaviour.launch_factors
+        factor = factors[self._launch] if self._launch < len(factors) else 1.0
+        self._call_ns = int(self._behaviour.call_ns * factor)
         self._generator = random.Random(f"{start.mode}/{self._launch}")
         self._blocks = 0
         self._traces = 1
@@ -94,7 +99,7 @@ class FakeModeWorker:
         return FirstCall(
             trace_ns=1_000_000,
             first_call_ns=20_000_000,
-            second_call_ns=self._behaviour.call_ns,
+            second_call_ns=self._call_ns,
             traces=self._traces,
             output=OutputDifference(**{"rtol": 1e-3, "atol": 1e-4, **self._behaviour.output}),
             output_spread=self._behaviour.output_spread,
@@ -104,7 +109,7 @@ class FakeModeWorker:
         from mlflow_tfexec.protocol import Pilot
 
         self._misbehave("pilot", "measure")
-        return Pilot(call_ns=self._behaviour.call_ns)
+        return Pilot(call_ns=self._call_ns)
 
     def block(self, calls: int) -> Any:
         from mlflow_tfexec.protocol import BlockTimes
@@ -114,7 +119,7 @@ class FakeModeWorker:
         self._blocks += 1
         retraced = self._behaviour.retraces == label
         self._traces += retraced
-        center = self._behaviour.call_ns * self._behaviour.drift**self._blocks
+        center = self._call_ns * self._behaviour.drift**self._blocks
         latency_ns = [int(center * (1 + self._generator.gauss(0, self._behaviour.noise))) for _ in range(calls)]
         return BlockTimes(
             latency_ns=latency_ns,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import Recording
+from mlflow_tfexec.records.recording import Look, Recording
 from mlflow_tfexec.records.spec import Spec
 from mlflow_tfexec.session.benchmark import run_session
 from mlflow_tfexec.session.observer import Observer, Progress, Silence
@@ -91,6 +91,7 @@ class Witness:
     """(stage, how many times it has been told of before)."""
     steps: list[Progress] = field(default_factory=list)
     failures: list[tuple[str, str, str]] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
 
     def progressed(self, progress: Progress) -> None:
         """Keep it; raise if the time has come."""
@@ -101,6 +102,10 @@ class Witness:
     def failed(self, mode: str, status: str, reason: str) -> None:
         """Keep it."""
         self.failures.append((mode, status, reason))
+
+    def looked(self, look: Look) -> None:
+        """Keep it."""
+        self.looks.append(look)
 
     @property
     def stages(self) -> list[str]:

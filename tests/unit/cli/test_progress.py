@@ -6,7 +6,16 @@ import threading
 import pytest
 
 from mlflow_tfexec.cli import progress as progress_module
-from mlflow_tfexec.cli.progress import PlainProgress, TerminalProgress, fraction, make_progress, sentence, time_left
+from mlflow_tfexec.cli.progress import (
+    PlainProgress,
+    TerminalProgress,
+    fraction,
+    look_sentence,
+    make_progress,
+    sentence,
+    time_left,
+)
+from mlflow_tfexec.records.recording import Look
 from mlflow_tfexec.session.observer import Progress
 
 
@@ -24,6 +33,10 @@ def at(stage, mode=None, launch=0, **fields):
         (at("warmup", "eager"), "launch 1/3, warm-up: eager"),
         (at("rounds", "eager", round=0, rounds=10), "launch 1/3, round 1/10, measuring: eager"),
         (at("finish"), "launch 1/3, finishing"),
+        # It may end after three launches, and has five if it must.
+        (at("start", most_launches=5), "launch 1/3 (at most 5), importing TensorFlow"),
+        (at("build", launch=3, launches=5, most_launches=5), "launch 4/5, building the model"),
+        (at("build", launch=5, launches=10, most_launches=20), "launch 6/10 (at most 20), building the model"),
     ],
 )
 def test_a_step_is_one_line(progress, text):
@@ -46,18 +59,60 @@ def test_time_left_is_as_exact_as_it_is_known(seconds, text):
     assert time_left(seconds) == text
 
 
-def test_the_share_that_is_done_never_falls_and_ends_at_1():
+def shares(ends):
+    """Return the shares shown in all launches of a benchmark; launch → after how many it may then end."""
     steps = [
-        at(stage, launch=launch, **({"round": round_, "rounds": 4} if stage == "rounds" else {}))
-        for launch in range(3)
+        at(
+            stage,
+            launch=launch,
+            launches=launches,
+            most_launches=len(ends),
+            **({"round": round_, "rounds": 4} if stage == "rounds" else {}),
+        )
+        for launch, launches in enumerate(ends)
         for stage in ("start", "build", "first_call", "pilot", "warmup", "rounds", "finish")
         for round_ in range(4)
     ]
+    return [fraction(step) for step in steps]
 
-    shares = [fraction(step) for step in steps]
 
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0.0, 1.0)
+@pytest.mark.parametrize("ends", [(3, 3, 3), (3, 3, 3, 5, 5)], ids=["as planned", "prolonged at a look"])
+def test_the_share_that_is_done_never_falls_and_ends_at_1(ends):
+    shown = shares(ends)
+
+    assert shown == sorted(shown)
+    assert (shown[0], shown[-1]) == (0.0, 1.0)
+
+
+OPEN = (("graph", "graph_nojit"), ("graph", "xla"))
+
+
+@pytest.mark.parametrize(
+    ("look", "text"),
+    [
+        (Look(launches=3, stop="decided"), "after 3 launches: all decided"),
+        (
+            Look(launches=3, undecided=OPEN),
+            "after 3 launches: undecided: graph ? graph_nojit, graph ? xla; measuring on",
+        ),
+        (
+            Look(launches=3, undecided=OPEN[:1], stop="narrow"),
+            "after 3 launches: undecided: graph ? graph_nojit; further launches would not decide it",
+        ),
+        (
+            Look(launches=5, undecided=OPEN[:1], stop="last"),
+            "after 5 launches: undecided: graph ? graph_nojit; this was the last launch asked for",
+        ),
+        (
+            Look(launches=1, undecided=OPEN[:1], stop="budget"),
+            "after 1 launch: undecided: graph ? graph_nojit; the next launch would outlast --time-budget",
+        ),
+        (Look(launches=5, stop="last"), "after 5 launches: all decided; this was the last launch asked for"),
+    ],
+    ids=lambda value: value.stop or "goes on" if isinstance(value, Look) else "",
+)
+def test_a_look_is_one_line_that_says_what_is_known_and_what_follows(look, text):
+    assert look_sentence(look) == text
 
 
 @pytest.fixture
@@ -119,6 +174,17 @@ def test_plain_progress_says_that_a_mode_is_lost(capsys):
     plain.close()
 
     assert told(capsys) == ["mlflow-tfexec: xla: oom: too large"]
+
+
+def test_plain_progress_says_what_a_look_saw(capsys):
+    plain = PlainProgress()
+    plain.looked(Look(launches=3, undecided=(("graph", "xla"),)))
+    plain.looked(Look(launches=5, stop="decided"))
+
+    assert told(capsys) == [
+        "mlflow-tfexec: after 3 launches: undecided: graph ? xla; measuring on",
+        "mlflow-tfexec: after 5 launches: all decided",
+    ]
 
 
 class Terminal(io.StringIO):
@@ -184,10 +250,21 @@ def test_the_live_line_says_where_the_benchmark_stands(terminal, live):
     assert "about 30 s left" in terminal.getvalue()
 
 
+def test_a_look_stays_above_the_live_line(terminal, live):
+    display = live()
+    display.progressed(at("finish", launch=2, most_launches=5))
+    display.looked(Look(launches=3, stop="decided"))
+    display.close()
+
+    assert "after 3 launches: all decided" in terminal.getvalue()
+
+
 def test_names_are_not_read_as_markup(terminal, live):
     display = live()
     display.progressed(at("first_call", "[red]xla[/red]"))
     display.failed("[b]xla[/b]", "oom", "[/] closes nothing")
+    display.looked(Look(launches=3, undecided=(("[i]a[/i]", "b"),)))
 
     assert "first call: [red]xla[/red]" in terminal.getvalue()
     assert "[b]xla[/b]: oom: [/] closes nothing" in terminal.getvalue()
+    assert "[i]a[/i] ? b" in terminal.getvalue()

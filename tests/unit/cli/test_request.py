@@ -20,7 +20,9 @@ def refusal(**options):
 
 
 def test_without_options_everything_is_the_default():
-    assert spec_of() == Spec(model="ResNet50", modes=("eager", "graph", "graph_nojit", "xla", "graph_control"))
+    modes = ("eager", "graph", "graph_nojit", "xla", "graph_control")
+
+    assert spec_of() == Spec(model="ResNet50", modes=modes, launches=5, looks=(3, 5))
 
 
 def test_every_option_reaches_the_spec():
@@ -41,6 +43,7 @@ def test_every_option_reaches_the_spec():
         warmup="0",
         timeout="60.5",
         margin="0.1",
+        time_budget="600",
     )
 
     assert spec == Spec(
@@ -55,20 +58,44 @@ def test_every_option_reaches_the_spec():
         device="gpu:1",
         seed=7,
         launches=2,
+        looks=(2,),
         rounds=6,
         block_ms=50.0,
         warmup_s=0.0,
         timeout_s=60.5,
         margin=0.1,
+        time_budget_s=600.0,
     )
 
 
-@pytest.mark.parametrize(("preset", "launches", "rounds"), [("quick", 1, 10), ("standard", 3, 10), ("rigorous", 5, 20)])
+@pytest.mark.parametrize(
+    ("preset", "looks", "launches", "rounds"),
+    [("quick", (1,), 1, 10), ("standard", (3, 5), 5, 10), ("rigorous", (5, 10, 15, 20), 20, 20)],
+)
 @pytest.mark.parametrize("auto", ["auto", "AUTO", "", " "])
-def test_launches_and_rounds_follow_from_the_preset(preset, launches, rounds, auto):
+def test_looks_launches_and_rounds_follow_from_the_preset(preset, looks, launches, rounds, auto):
     spec = spec_of(preset=preset, launches=auto, rounds=auto)
 
-    assert (spec.launches, spec.rounds) == (launches, rounds)
+    assert (spec.looks, spec.launches, spec.rounds) == (looks, launches, rounds)
+
+
+@pytest.mark.parametrize("preset", ["quick", "standard", "rigorous"])
+def test_a_number_of_launches_is_measured_whole_with_one_look_at_its_end(preset):
+    spec = spec_of(preset=preset, launches="7")
+
+    assert (spec.looks, spec.launches) == ((7,), 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "budget_s"), [("auto", None), ("AUTO", None), ("", None), ("600", 600.0), (" 90.5 ", 90.5), ("1", 1.0)]
+)
+def test_a_time_budget_is_in_seconds_and_auto_is_none(text, budget_s):
+    assert spec_of(time_budget=text).time_budget_s == budget_s
+
+
+@pytest.mark.parametrize("preset", ["quick", "standard", "rigorous"])
+def test_a_time_budget_leaves_the_looks_as_they_are(preset):
+    assert spec_of(preset=preset, time_budget="600").looks == spec_of(preset=preset).looks
 
 
 @pytest.mark.parametrize(
@@ -114,6 +141,13 @@ def test_weights_are_none_or_imagenet_in_any_case(text, weights):
         ("seed", "-1", "--seed -1 is out of range. Give a whole number from 0 to 2147483647."),
         ("seed", "2147483648", "--seed 2147483648 is out of range. Give a whole number from 0 to 2147483647."),
         ("launches", "0", "--launches 0 is out of range. Give a whole number from 1 to 100000."),
+        ("launches", "3,5", "--launches '3,5' is not a whole number. Give one from 1 to 100000."),
+        ("time_budget", "0", "--time-budget '0' is out of range. Give a number from 1 to 604800."),
+        ("time_budget", "-5", "--time-budget '-5' is out of range. Give a number from 1 to 604800."),
+        ("time_budget", "1e9", "--time-budget '1e9' is out of range. Give a number from 1 to 604800."),
+        ("time_budget", "nan", "--time-budget 'nan' is out of range. Give a number from 1 to 604800."),
+        ("time_budget", "10min", "--time-budget '10min' is not a number. Give one from 1 to 604800."),
+        ("time_budget", "none", "--time-budget 'none' is not a number. Give one from 1 to 604800."),
         ("rounds", "nan", "--rounds 'nan' is not a whole number. Give one from 1 to 100000."),
         ("block_ms", "nan", "--block-ms 'nan' is out of range. Give a number from 1 to 60000."),
         ("block_ms", "0.5", "--block-ms '0.5' is out of range. Give a number from 1 to 60000."),
@@ -182,6 +216,7 @@ references = st.builds("{}{}:{}".format, st.text(), st.sampled_from(["", ".py", 
             "warmup": anything,
             "timeout": anything,
             "margin": anything,
+            "time_budget": anything,
         },
     )
 )
@@ -202,7 +237,8 @@ def test_no_text_whatever_raises_anything_but_a_request_error(options):
 
 @given(text=st.text())
 def test_every_refusal_is_one_line(text):
-    for option in ("model", "modes", "preset", "batch_size", "input_shape", "weights", "device", "margin"):
+    options = ("model", "modes", "preset", "batch_size", "input_shape", "weights", "device", "margin", "time_budget")
+    for option in options:
         try:
             spec_of(**{option: text})
         except RequestError as error:

@@ -89,6 +89,38 @@ def test_a_benchmark_is_measured_reported_and_kept(run):
     assert "mlflow-tfexec: launch 1/1, importing TensorFlow" in run.err.splitlines()
 
 
+def test_a_benchmark_ends_once_all_is_decided_and_says_so(run):
+    run.behave(graph={"call_ns": 5_000_000})
+
+    assert run("--launches", "auto") == 0
+
+    recording = run.benchmark.load()
+    assert (recording.spec.launches, recording.spec.looks) == (5, (3, 5))
+    assert {block.launch for block in recording.blocks} == {0, 1, 2}
+    assert [(look.launches, look.stop) for look in recording.looks] == [(3, "decided")]
+    said = run.err.splitlines()
+    assert "mlflow-tfexec: launch 1/3 (at most 5), importing TensorFlow" in said
+    assert "mlflow-tfexec: after 3 launches: all decided" in said
+    assert "eager > graph" in run.out
+
+
+def test_a_time_budget_reaches_the_session(run):
+    assert run("--time-budget", "3600") == 0
+
+    assert run.benchmark.load().spec.time_budget_s == 3600.0
+
+
+def test_a_benchmark_that_its_time_budget_ends_is_done(run, monkeypatch):
+    # Every launch is too long for it, whatever the clock of this machine says.
+    monkeypatch.setattr("mlflow_tfexec.session.look._outlasts_budget", lambda *_: True)
+
+    assert run("--launches", "3", "--time-budget", "3600") == 0
+
+    assert run.benchmark.load().end.status == "complete"
+    (said,) = (line for line in run.err.splitlines() if "--time-budget" in line)
+    assert said.startswith("mlflow-tfexec: after 1 launch: ")
+
+
 def test_json_is_alone_on_standard_output(run):
     assert run("--format", "json") == 0
 
