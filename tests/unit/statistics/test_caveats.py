@@ -1,7 +1,7 @@
 import dataclasses
 
 import pytest
-from recordings import COMPLETE, make_recording
+from recordings import make_recording
 
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, MODE_STATUSES, Block, FindingLine, Health
@@ -123,44 +123,3 @@ def test_an_unstable_launch_is_told_apart_from_one_with_a_few_bad_rounds():
 
     assert "5 of 10 in launch 1" in finding(judgement, "unstable_machine").what
     assert finding(judgement, "rounds_dropped").what.endswith(": 1 of 10 in launch 2.")
-
-
-def test_a_control_that_differs_is_given_with_its_interval():
-    found = finding(judge(make_recording({"eager": 20.0, "graph": 15.0, "graph_control": 10.0})), "control_differs")
-
-    assert found.what.startswith("graph measured twice gave two times, 1.5")
-    assert "[1.4" in found.what
-
-
-def test_a_control_that_agrees_is_no_finding():
-    assert "control_differs" not in [f.code for f in judge(make_recording()).findings]
-
-
-def test_undecided_pairs_are_listed_in_one_finding_with_the_launches_needed():
-    judgement = judge(make_recording({"eager": 16.0, "graph": 16.0, "xla": 16.0}, launch_noise=0.03, launches=3))
-
-    found = finding(judgement, "undecided")
-    undecided = [c for c in judgement.comparisons if c.verdict == "undecided"]
-    assert undecided
-    for comparison in undecided:
-        assert f"{comparison.a} ? {comparison.b} (about {comparison.launches_needed} launches" in found.what
-    assert found.what_to_try == f"Measure {max(c.launches_needed for c in undecided)} launches."
-
-
-def test_undecided_in_one_launch_asks_for_more_launches_without_a_number():
-    judgement = judge(make_recording({"eager": 16.0, "xla": 16.0}, round_noise=0.2, launches=1))
-
-    found = finding(judgement, "undecided")
-    assert "launches" not in found.what
-    assert found.what_to_try == "Measure more launches."
-
-
-def test_a_recording_without_its_end_is_partial():
-    assert finding(judge(make_recording(end=None)), "partial").what == "The benchmark was cut short."
-
-
-@pytest.mark.parametrize("status", ["interrupted", "failed"])
-def test_a_benchmark_that_did_not_complete_is_partial(status):
-    judgement = judge(make_recording(end=COMPLETE.model_copy(update={"status": status})))
-
-    assert finding(judgement, "partial").what == f"It ended as {status}."

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from mlflow_tfexec.statistics.dependence import autocorrelation, effective_rounds
 from mlflow_tfexec.statistics.estimates import summarize_latency
 from mlflow_tfexec.statistics.rounds import Rounds
 
@@ -56,7 +57,7 @@ def test_one_launch_has_an_interval_over_its_rounds():
     latency = summarize_latency(one_call_per_block(series), "xla")
 
     assert latency.launches == 1
-    assert 9 < latency.ci95_low < latency.median < latency.ci95_high < 12
+    assert 8.5 < latency.ci95_low < latency.median < latency.ci95_high < 12.5
     assert latency.median**2 == pytest.approx(latency.ci95_low * latency.ci95_high)
 
 
@@ -112,7 +113,67 @@ def test_a_mode_never_timed_has_no_latency():
 def test_missing_rounds_are_no_zeros():
     rounds = one_call_per_block([5.0, math.nan, 7.0])
 
-    latency = summarize_latency(Rounds(rounds.medians_ns, {"xla": np.array([5, 7]) * MS}), "xla")
+    latency = summarize_latency(Rounds(rounds.medians_ns, {"xla": {0: np.array([5, 7]) * MS}}), "xla")
 
     assert latency.median == pytest.approx(6)
     assert latency.rounds == 2
+
+
+def student(values):
+    logs = np.log(values)
+    return tuple(np.exp(scipy.stats.t.interval(0.95, len(logs) - 1, logs.mean(), scipy.stats.sem(logs))))
+
+
+def test_the_figures_of_the_calls_have_students_intervals_over_launches():
+    generator = np.random.default_rng(3)
+    launches = [np.exp(generator.normal(scale=0.1, size=120)) * (5 + number) for number in range(3)]
+
+    intervals = summarize_latency(one_call_per_block(*launches), "xla").intervals
+
+    expected = {
+        "mean": student([launch.mean() for launch in launches]),
+        "std": student([launch.std(ddof=1) for launch in launches]),
+        "p05": student([np.percentile(launch, 5) for launch in launches]),
+        "p95": student([np.percentile(launch, 95) for launch in launches]),
+        "p99": student([np.percentile(launch, 99) for launch in launches]),
+    }
+    assert intervals.keys() == expected.keys()
+    for name, ends in expected.items():
+        assert intervals[name] == pytest.approx(ends, rel=1e-9)
+
+
+def test_one_launch_has_no_intervals_over_launches():
+    assert summarize_latency(one_call_per_block([5.0, 6.0, 7.0]), "xla").intervals == {}
+
+
+def test_a_figure_that_one_launch_has_too_few_calls_for_has_no_interval():
+    """99 calls in one of them: no p99. One call in one of them: no standard deviation either."""
+    almost = summarize_latency(one_call_per_block([5.0, 6.0] * 50, [5.0, 6.0] * 49 + [5.0]), "xla")
+    single = summarize_latency(one_call_per_block([5.0, 6.0], [5.0]), "xla")
+
+    assert almost.intervals.keys() == {"mean", "std", "p05", "p95"}
+    assert almost.p99 is not None
+    assert single.intervals.keys() == {"mean", "p05", "p95"}
+
+
+def test_a_launch_that_does_not_scatter_leaves_the_deviation_without_an_interval():
+    assert "std" not in summarize_latency(one_call_per_block([5.0, 5.0], [5.0, 6.0]), "xla").intervals
+
+
+def test_dependence_is_that_of_the_log_block_medians_within_launches():
+    launches = [[5.0, 6.0, 7.0, 8.0, 9.0, 10.0], [10.0, 9.0, 8.0, 7.0, 6.0, 5.0]]
+
+    latency = summarize_latency(one_call_per_block(*launches), "xla")
+
+    logs = [np.log(launch) for launch in launches]
+    assert latency.autocorrelation == pytest.approx(autocorrelation(logs)) == pytest.approx(0.5, abs=0.1)
+    assert latency.effective_rounds == pytest.approx(effective_rounds(logs))
+    assert 2 <= latency.effective_rounds < 12
+
+
+@pytest.mark.parametrize("series", [[5.0, 6.0], [5.0] * 10])
+def test_too_few_rounds_or_none_that_vary_have_no_dependence(series):
+    latency = summarize_latency(one_call_per_block(series), "xla")
+
+    assert latency.autocorrelation is None
+    assert latency.effective_rounds is None

@@ -3,11 +3,13 @@ import math
 import statistics
 
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 from recordings import make_recording
 
 from mlflow_tfexec.records.recording import Block, ModeLine, Phase
+from mlflow_tfexec.records.spec import PRESETS
 from mlflow_tfexec.statistics.components import Components
 from mlflow_tfexec.statistics.planning import MOST_ROUNDS, _resolution, launch_seconds, plan
 
@@ -75,17 +77,16 @@ def test_each_preset_takes_one_pilot_and_its_launches_with_their_rounds(pilot):
 
 
 def test_resolution_is_students_interval_as_a_ratio(pilot):
-    """One pair: the two-sided 95 % quantiles of the table for 2 and 4 degrees of freedom."""
+    """One pair: 1 % at the first look and 4 % at the last; the table's t(0.995, 2) and scipy's t(0.98, 4)."""
     _, standard, _ = plan(pilot).presets
     variance = 0.005 - 1e-4 / 3 + 4e-4 / 3 / 10
 
     assert standard.resolution == pytest.approx(
-        (math.exp(4.302653 * math.sqrt(variance / 3)) - 1, math.exp(2.776445 * math.sqrt(variance / 5)) - 1), rel=1e-5
+        (math.exp(9.924843 * math.sqrt(variance / 3)) - 1, math.exp(2.998528 * math.sqrt(variance / 5)) - 1), rel=1e-5
     )
 
 
-def test_three_modes_share_the_error_among_three_pairs(recording_of):
-    """Table for 2 degrees of freedom at 0.05/6 on each side: 7.6488."""
+def test_three_modes_share_the_error_among_three_pairs_and_borrow_half_a_degree(recording_of):
     recording = recording_of(
         *measured(STEADY, of="eager"),
         *measured(SERIES),
@@ -99,8 +100,9 @@ def test_three_modes_share_the_error_among_three_pairs(recording_of):
     # Of the three pairs, xla and graph never differ: the average is two thirds of either's variance against eager.
     between, within = (0.005 - 1e-4 / 3) * 2 / 3, 4e-4 / 3 * 2 / 3
     assert planned.between_launches == pytest.approx(math.sqrt(between), rel=1e-6)
+    quantile = scipy.stats.t.ppf(1 - 0.01 / 3 / 2, 2.5)
     assert planned.presets[1].resolution[0] == pytest.approx(
-        math.exp(7.6488 * math.sqrt((between + within / 10) / 3)) - 1, rel=1e-4
+        math.exp(quantile * math.sqrt((between + within / 10) / 3)) - 1, rel=1e-6
     )
 
 
@@ -196,7 +198,7 @@ def test_launches_without_a_round_give_no_plan(recording_of):
 
 
 def test_an_interval_too_wide_for_numbers_is_no_resolution():
-    assert _resolution(Components(within=0.0, between=1e6), 3, 10, 1) is None
+    assert _resolution(Components(within=0.0, between=1e6), 3, PRESETS["standard"], 2) is None
 
 
 def test_the_spread_foreseen_is_right_over_many_short_pilots():
