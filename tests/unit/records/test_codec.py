@@ -16,6 +16,7 @@ from mlflow_tfexec.records.recording import (
     FindingLine,
     Header,
     Health,
+    Look,
     ModeLine,
     OutputDifference,
     Phase,
@@ -47,6 +48,21 @@ def test_a_line_is_one_line_of_json_without_what_is_not_known():
     line = ModeLine(launch=0, mode="eager", status="run_failed", reason="first\nsecond")
 
     assert encode(line) == '{"kind":"mode","launch":0,"mode":"eager","status":"run_failed","reason":"first\\nsecond"}'
+
+
+@pytest.mark.parametrize(
+    ("look", "line"),
+    [
+        (
+            Look(launches=3, undecided=(("graph", "xla"), ("graph", "eager"))),
+            '{"kind":"look","launches":3,"undecided":[["graph","xla"],["graph","eager"]]}',
+        ),
+        (Look(launches=5, stop="last"), '{"kind":"look","launches":5,"undecided":[],"stop":"last"}'),
+    ],
+)
+def test_a_look_is_one_line_that_comes_back_as_it_was(look, line):
+    assert encode(look) == line
+    assert decode(text_of(ROWS[0], line)).lines == (look,)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
@@ -81,14 +97,30 @@ lines = st.one_of(
     ),
     st.builds(Health, launch=counts, round=counts, cpu_load=errors, bad=st.none() | names),
     st.builds(Phase, name=names, launch=st.none() | counts, duration_ns=counts),
+    st.builds(
+        Look,
+        launches=counts,
+        undecided=st.lists(st.tuples(names, names), max_size=3).map(tuple),
+        stop=st.sampled_from([None, "decided", "narrow", "last", "budget"]),
+    ),
     st.builds(FindingLine, finding=st.builds(Finding, code=names, what=names, why=st.none() | names)),
     st.builds(End, status=st.sampled_from(["complete", "interrupted", "failed"])),
 )
 
 
-@given(lines=st.lists(lines, max_size=5), model=names, shape=st.none() | st.lists(counts, max_size=3).map(tuple))
-def test_every_recording_comes_back_as_it_was(lines, model, shape):
-    header = SMALL.header.model_copy(update={"spec": Spec(model=model, modes=("eager",), input_shape=shape)})
+@given(
+    lines=st.lists(lines, max_size=5),
+    asked=st.fixed_dictionaries(
+        {"model": names},
+        optional={
+            "input_shape": st.none() | st.lists(counts, max_size=3).map(tuple),
+            "looks": st.lists(counts, max_size=3).map(tuple),
+            "time_budget_s": errors,
+        },
+    ),
+)
+def test_every_recording_comes_back_as_it_was(lines, asked):
+    header = SMALL.header.model_copy(update={"spec": Spec(modes=("eager",), **asked)})
     recording = Recording(header=header, lines=tuple(lines))
 
     assert decode(to_text(recording)) == recording
@@ -206,8 +238,23 @@ rows = st.one_of(
     st.text(),
     json_values.map(json.dumps),
     st.dictionaries(
-        st.sampled_from(["kind", "launch", "mode", "status", "round", "metric", "calls_ns", "finding", "name"]),
-        st.sampled_from(["mode", "block", "health", "phase", "finding", "end", "latency"]) | json_values,
+        st.sampled_from(
+            [
+                "kind",
+                "launch",
+                "mode",
+                "status",
+                "round",
+                "metric",
+                "calls_ns",
+                "finding",
+                "name",
+                "launches",
+                "undecided",
+                "stop",
+            ]
+        ),
+        st.sampled_from(["mode", "block", "health", "phase", "look", "finding", "end", "latency"]) | json_values,
     ).map(json.dumps),
 )
 

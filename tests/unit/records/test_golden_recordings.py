@@ -60,7 +60,13 @@ def agrees(new, old):
     return new == pytest.approx(old, rel=1e-9) if isinstance(old, float) else new == old
 
 
-def test_the_golden_recording_of_version_1_holds_every_kind_of_line_and_of_end():
+def test_a_recording_from_before_there_were_looks_has_none_and_no_budget():
+    recording = mlflow_tfexec.load_recording(VERSIONS[0])
+
+    assert (recording.looks, recording.spec.looks, recording.spec.time_budget_s) == ((), (), None)
+
+
+def test_the_golden_recording_of_version_1_holds_every_kind_of_line_of_its_time_and_of_end():
     recording = mlflow_tfexec.load_recording(VERSIONS[0])
 
     assert {line.kind for line in recording.lines} == {"mode", "block", "health", "phase", "finding", "end"}

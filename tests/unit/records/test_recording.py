@@ -5,7 +5,7 @@ from pydantic import ValidationError
 from recordings import make_recording
 
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import End, FindingLine, Health, ModeLine, OutputDifference, Recording
+from mlflow_tfexec.records.recording import End, FindingLine, Health, Look, ModeLine, OutputDifference, Recording
 from mlflow_tfexec.records.spec import PRESETS, Spec, controlled_mode, is_control
 
 HEADER = make_recording(launches=1, rounds=1).header
@@ -80,6 +80,13 @@ def test_health_and_blocks_are_in_measured_order():
     assert [block.warmup for block in both.blocks] == sorted([block.warmup for block in both.blocks], reverse=True)
 
 
+def test_looks_are_in_the_order_in_which_they_were_taken():
+    first, last = Look(launches=3, undecided=(("graph", "xla"),)), Look(launches=5, stop="decided")
+
+    assert recording().looks == ()
+    assert recording(first, mode(launch=3), last, End(status="complete")).looks == (first, last)
+
+
 def test_lines_cannot_be_edited():
     with pytest.raises(ValidationError, match="frozen"):
         mode().status = "crashed"
@@ -115,6 +122,18 @@ def test_presets_differ_in_launches_and_rounds():
         "standard": ((3, 5), 10),
         "rigorous": ((5, 10, 15, 20), 20),
     }
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_the_looks_of_a_preset_rise_to_its_most_launches(preset):
+    assert list(preset.looks) == sorted(set(preset.looks))
+    assert preset.looks[0] >= 1
+
+
+def test_a_spec_without_looks_and_budget_has_neither():
+    spec = Spec.model_validate_json('{"model":"m","modes":["eager"],"launches":3}')
+
+    assert (spec.launches, spec.looks, spec.time_budget_s) == (3, (), None)
 
 
 def test_a_spec_keeps_what_it_does_not_know():
