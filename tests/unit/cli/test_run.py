@@ -4,16 +4,11 @@ import json
 import signal
 
 import pytest
-from recordings import make_recording
 from sessions import Bench, Witness
 
 from mlflow_tfexec.cli import app
-from mlflow_tfexec.cli.run import _exit_code as exit_code
-from mlflow_tfexec.cli.run import _request_findings as request_findings
 from mlflow_tfexec.errors import LoggingFailed, SpoolError, TrackingError
-from mlflow_tfexec.records.recording import End
 from mlflow_tfexec.spool import SpooledBenchmark, spooled
-from mlflow_tfexec.statistics.judge import judge
 from mlflow_tfexec.tracking.writer import LoggedBenchmark
 
 QUICK = ["--modes", "eager,graph", "--launches", "1", "--rounds", "2", "--timeout", "50"]
@@ -178,35 +173,6 @@ def test_a_lost_mode_is_told_and_costs_the_exit_code_when_nothing_is_left_to_com
     assert "crashed" in run.out
 
 
-@pytest.mark.parametrize(
-    ("statuses", "code", "strict_code"),
-    [
-        ({}, 0, 0),
-        ({"xla": "crashed"}, 0, 1),
-        ({"graph": "outputs_differ"}, 0, 1),
-        ({"graph": "outputs_differ", "xla": "oom"}, 0, 1),
-        ({"graph": "timeout", "xla": "oom"}, 1, 1),
-        ({"eager": "run_failed"}, 1, 1),
-        # The control is not something to compare with.
-        ({"graph": "trace_failed", "xla": "trace_failed", "graph_control": "ok"}, 1, 1),
-        ({"graph_control": "crashed"}, 0, 1),
-    ],
-)
-def test_the_exit_code_says_whether_there_is_something_to_compare(statuses, code, strict_code):
-    times_ms = {"eager": 20.0, "graph": 5.0, "xla": 4.0, "graph_control": 5.0}
-    recording = make_recording(times_ms, rounds=2, calls=1, statuses=statuses)
-
-    assert exit_code(recording, judge(recording), strict=False) == code
-    assert exit_code(recording, judge(recording), strict=True) == strict_code
-
-
-@pytest.mark.parametrize("end", [None, End(status="interrupted"), End(status="failed")])
-def test_a_benchmark_that_was_cut_short_is_not_done(end):
-    recording = make_recording(rounds=2, calls=1, end=end)
-
-    assert exit_code(recording, judge(recording), strict=False) == 1
-
-
 def test_strict_reaches_the_exit_code(run):
     run.behave(graph={"output": {"max_abs_error": 1.0, "within_tolerance": False}})
 
@@ -292,29 +258,6 @@ def test_a_disk_that_fills_up_costs_the_exit_code_and_not_what_was_measured(run,
     assert "mlflow-tfexec: The disk is full." in run.err.splitlines()
     assert "ResNet50" in run.out
     assert run.benchmark.load().end is None
-
-
-@pytest.mark.parametrize(
-    ("environ", "codes"),
-    [
-        ({}, []),
-        ({"KERAS_BACKEND": "jax"}, ["keras_backend_overridden"]),
-        ({"KERAS_BACKEND": "tensorflow"}, []),
-        ({"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}, ["auto_jit"]),
-        ({"TF_XLA_FLAGS": "--tf_xla_cpu_global_jit"}, []),
-        (
-            {"KERAS_BACKEND": "torch", "TF_XLA_FLAGS": "--tf_xla_auto_jit=fusible"},
-            ["keras_backend_overridden", "auto_jit"],
-        ),
-    ],
-)
-def test_what_in_the_environment_bends_the_result_is_a_finding(monkeypatch, environ, codes):
-    for variable in ("KERAS_BACKEND", "TF_XLA_FLAGS"):
-        monkeypatch.delenv(variable, raising=False)
-    for variable, value in environ.items():
-        monkeypatch.setenv(variable, value)
-
-    assert [finding.code for finding in request_findings()] == codes
 
 
 def test_findings_of_the_environment_reach_the_recording(run, monkeypatch):
