@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recordings import make_recording
 
+from mlflow_tfexec.records.judgement import INVERSE
 from mlflow_tfexec.records.recording import Block
 from mlflow_tfexec.statistics.judge import judge
 
@@ -22,7 +23,8 @@ def test_the_order_in_which_modes_were_asked_for_changes_no_claim(modes, seed):
 
     assert again.ordering == claims.ordering
     assert again.comparisons == claims.comparisons
-    assert again.fastest == claims.fastest
+    assert (again.fastest, again.best_set) == (claims.fastest, claims.best_set)
+    assert all(again.mode(mode).letters == claims.mode(mode).letters for mode in modes)
 
 
 @settings(max_examples=25)
@@ -40,12 +42,11 @@ def test_renaming_the_modes_renames_them_in_the_line_and_nothing_else(times_ms, 
 
 @settings(max_examples=25)
 @given(st.dictionaries(st.sampled_from("abcde"), st.floats(9, 12), min_size=2), st.integers(0, 50), st.integers(1, 4))
-def test_the_line_and_the_fastest_agree_with_the_comparisons(times_ms, seed, launches):
+def test_the_line_the_fastest_the_best_and_the_letters_agree_with_the_comparisons(times_ms, seed, launches):
     judgement = judge(make_recording(times_ms, seed=seed, launches=launches, rounds=6, calls=2))
 
-    inverse = {"slower": "faster", "faster": "slower"}
     verdicts = {(c.a, c.b): c.verdict for c in judgement.comparisons}
-    verdicts |= {(b, a): inverse.get(verdict, verdict) for (a, b), verdict in verdicts.items()}
+    verdicts |= {(b, a): INVERSE[verdict] for (a, b), verdict in verdicts.items()}
     parts = re.split(r" ([>=?]) ", judgement.ordering)
     modes, signs = parts[::2], parts[1::2]
     for boundary, sign in enumerate(signs):
@@ -56,6 +57,10 @@ def test_the_line_and_the_fastest_agree_with_the_comparisons(times_ms, seed, lau
         assert all(
             verdict in {"slower", "equivalent"} for (_, b), verdict in verdicts.items() if b == judgement.fastest
         )
+        assert judgement.fastest in judgement.best_set
+    assert set(judgement.best_set) == set(times_ms) - {a for (a, _), verdict in verdicts.items() if verdict == "slower"}
+    for (a, b), verdict in verdicts.items():
+        assert bool(set(judgement.mode(a).letters) & set(judgement.mode(b).letters)) == (verdict == "equivalent")
 
 
 @settings(max_examples=15)

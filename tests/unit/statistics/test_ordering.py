@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlflow_tfexec.records.judgement import Comparison
-from mlflow_tfexec.statistics.ordering import fastest, ordering_line
+from mlflow_tfexec.statistics.ordering import best_set, fastest, ordering_line
 
 VERDICTS = ("slower", "faster", "equivalent", "undecided")
 SIGNS = {">": "slower", "=": "equivalent", "?": "undecided", "<": "faster"}
@@ -84,6 +84,7 @@ def test_the_line_never_contradicts_the_matrix(matrix):
     parts = re.split(r" ([>=?]) ", line)
     assert parts[::2] == ranked
     signs = parts[1::2]
+    assert len(signs) == len(ranked) - 1
     for boundary, sign in enumerate(signs):
         left, right = ranked[: boundary + 1], ranked[boundary + 1 :]
         if sign == ">":
@@ -139,3 +140,57 @@ def test_nothing_is_faster_than_the_fastest(matrix):
                 assert verdict in {"slower", "equivalent"}
             if a == winner:
                 assert verdict in {"faster", "equivalent"}
+
+
+def test_the_best_are_those_not_shown_to_be_slower_than_any():
+    comparisons = compared("e > g", "e > n", "e > x", "g ? n", "g ? x", "n > x")
+
+    assert best_set(["e", "g", "n", "x"], comparisons) == ("g", "x")
+
+
+def test_undecided_modes_are_all_among_the_best():
+    assert best_set(["a", "b", "c"], compared("a ? b", "a ? c", "b = c")) == ("a", "b", "c")
+
+
+def test_a_mode_quicker_than_its_place_in_the_order_is_among_the_best():
+    assert best_set(["a", "b"], compared("a < b")) == ("a",)
+
+
+@pytest.mark.parametrize("ranked", [[], ["a"]])
+def test_the_only_mode_is_not_the_best_of_anything(ranked):
+    assert best_set(ranked, []) == ()
+
+
+@given(matrices())
+def test_the_fastest_is_among_the_best(matrix):
+    ranked, verdicts = matrix
+    comparisons = as_comparisons(verdicts)
+
+    winner = fastest(ranked, comparisons)
+
+    assert winner is None or winner in best_set(ranked, comparisons)
+
+
+@given(matrices())
+def test_the_best_are_slower_than_none_and_every_other_is_slower_than_some(matrix):
+    ranked, verdicts = matrix
+    slower = {a for (a, b), verdict in verdicts.items() if verdict == "slower"}
+    slower |= {b for (a, b), verdict in verdicts.items() if verdict == "faster"}
+
+    best = best_set(ranked, as_comparisons(verdicts))
+
+    assert set(best) == set(ranked) - slower
+    assert list(best) == [mode for mode in ranked if mode in best]
+
+
+@given(matrices())
+def test_where_verdicts_agree_with_the_order_some_mode_is_best(matrix):
+    """The last one: nothing is quicker than it. Against the order, verdicts may go in a circle, and then none is."""
+    ranked, verdicts = matrix
+    agreeing = {pair: "undecided" if verdict == "faster" else verdict for pair, verdict in verdicts.items()}
+
+    assert ranked[-1] in best_set(ranked, as_comparisons(agreeing))
+
+
+def test_verdicts_in_a_circle_leave_none_best():
+    assert best_set(["a", "b", "c"], compared("a > b", "b > c", "a < c")) == ()
