@@ -207,7 +207,12 @@ def is_false_equivalence(comparison: Comparison, ratio: float) -> bool:
 
 
 def is_missed(comparison: Comparison, ratio: float) -> bool:
-    """Say whether the interval leaves out the truth. One that is not there, or is endless, does not."""
+    """Say whether the interval leaves out the truth. One that is not there, or is endless, does not.
+
+    The interval of a pair called slower or faster may end at exactly 1, and then leaves 1 out.
+    """
+    if is_false_difference(comparison, ratio):
+        return True
     if comparison.ci95_low is None or comparison.ci95_high is None:
         return False
     true = truth(comparison, ratio)

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Mapping
 
-from mlflow_tfexec.records.recording import Look, StopReason
+from mlflow_tfexec.records.recording import Look
 from mlflow_tfexec.session.observer import Progress, Stage
 from mlflow_tfexec.units import count
 
@@ -18,9 +18,7 @@ _STAGES: dict[Stage, str] = {
     "finish": "finishing",
 }
 
-_FOLLOWS: Mapping[StopReason | None, str] = {
-    None: "; measuring on",
-    "decided": "",
+_FOLLOWS: Mapping[str, str] = {
     "narrow": "; further launches would not decide it",
     "last": "; this was the last launch asked for",
     "budget": "; the next launch would outlast --time-budget",
@@ -75,8 +73,10 @@ def fraction(progress: Progress) -> float:
 def look_sentence(look: Look) -> str:
     """Say in one line what is known after some launches, and what follows from it."""
     known = f"after {count(look.launches, 'launch', 'launches')}: "
+    if look.stop == "nothing_to_compare":
+        return f"{known}fewer than two modes are left to compare"
     known += f"undecided: {', '.join(f'{a} ? {b}' for a, b in look.undecided)}" if look.undecided else "all decided"
-    return known + _FOLLOWS[look.stop]
+    return known + (_FOLLOWS.get(look.stop, "") if look.stop else "; measuring on")
 
 
 class PlainProgress:

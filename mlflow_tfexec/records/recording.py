@@ -148,9 +148,9 @@ class Phase(Line):
     duration_ns: int
 
 
-StopReason = Literal["decided", "narrow", "last", "budget"]
-"""Why no further launch follows: no pair is undecided; every interval is narrower than the margin; it was the last
-launch asked for; the next one would outlast the time budget."""
+STOP_REASONS = ("decided", "nothing_to_compare", "narrow", "last", "budget")
+"""Why no further launch follows: no pair is undecided; fewer than two modes are left to rank; every interval is narrower
+than the margin; it was the last launch asked for; the next one would outlast the time budget."""
 
 
 class Look(Line):
@@ -160,8 +160,8 @@ class Look(Line):
     launches: int
     undecided: tuple[tuple[str, str], ...] = ()
     """Pairs of ranked modes."""
-    stop: StopReason | None = None
-    """None: measuring went on."""
+    stop: str | None = None
+    """One of STOP_REASONS, or one of a later version. None: measuring went on."""
 
 
 class FindingLine(Line):

@@ -9,7 +9,7 @@ from mlflow_tfexec import units
 from mlflow_tfexec.metrics import measure
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.judgement import Judgement, ModeSummary
-from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording, StopReason
+from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording
 from mlflow_tfexec.records.spec import BASELINE, is_control
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._facts import Fact, Machine, facts, machine
@@ -254,9 +254,10 @@ def _best_set(judgement: Judgement) -> str | None:
 
 
 # Why the benchmark ended before the most launches that it could have had.
-_ENDED: Mapping[StopReason, str] = MappingProxyType(
+_ENDED: Mapping[str, str] = MappingProxyType(
     {
         "decided": "all is decided",
+        "nothing_to_compare": "fewer than two modes were left to compare",
         "narrow": "more would not decide what is open",
         "budget": "the next would have outlasted the time budget",
     }

@@ -2,7 +2,7 @@
 
 import time
 
-from mlflow_tfexec.records.recording import Look, StopReason
+from mlflow_tfexec.records.recording import Look
 from mlflow_tfexec.records.spec import Spec
 from mlflow_tfexec.session.state import BenchmarkState
 from mlflow_tfexec.statistics.judge import judge
@@ -20,7 +20,7 @@ def look(state: BenchmarkState, launches: int) -> bool:
     if not (last or out_of_time or launches in state.spec.looks):
         return False
     comparisons = judge(state.spool.load()).comparisons
-    stop: StopReason | None = None
+    stop = None
     if launches in state.spec.looks:
         stop = reason_to_stop(comparisons, margin=state.spec.margin)
     if stop is None and (last or out_of_time):

@@ -1,7 +1,6 @@
 """Two modes side by side: the log of the ratio of their times, round by round and launch by launch."""
 
 import itertools
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -54,9 +53,9 @@ def _launch_logs(rounds: Rounds, modes: Sequence[str], launch: int) -> NDArray[n
 
 def _row_medians(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Median of each row, NaN left out; NaN where a row holds nothing else."""
-    if not np.isnan(values).any():
-        # Without missing rounds, which is nearly always, the plain median is ten times as quick.
-        return np.asarray(np.median(values, axis=1), dtype=np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a row of nothing but NaN, which is meant to give NaN
-        return np.asarray(np.nanmedian(values, axis=1), dtype=np.float64)
+    # NaN sorts last. For rows as short as these this is several times as quick as NumPy's own medians.
+    ordered = np.sort(values, axis=1)
+    present = np.isfinite(values).sum(axis=1)
+    rows = np.arange(len(values))
+    middle: NDArray[np.float64] = (ordered[rows, np.maximum(present - 1, 0) // 2] + ordered[rows, present // 2]) / 2
+    return middle

@@ -1,9 +1,9 @@
 """When warm-up is over."""
 
-import itertools
-import math
 import statistics
 from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 # Long enough to see a trend past one odd block, short enough that warm-up does not outlast the measurement.
 WINDOW = 6
@@ -43,6 +43,8 @@ def theil_sen_slope(values: Iterable[float]) -> float:
 
     A value that is not finite is missing: its place counts as a step and nothing else. At least two must be there.
     """
-    points = [(place, value) for place, value in enumerate(values) if math.isfinite(value)]
-    pairs = itertools.combinations(points, 2)
-    return statistics.median((later - earlier) / (j - i) for (i, earlier), (j, later) in pairs)
+    series = np.fromiter(values, dtype=np.float64)
+    (places,) = np.nonzero(np.isfinite(series))
+    earlier, later = np.triu_indices(len(places), k=1)
+    i, j = places[earlier], places[later]
+    return float(np.median((series[j] - series[i]) / (j - i)))

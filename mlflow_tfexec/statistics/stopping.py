@@ -4,16 +4,17 @@ import math
 from collections.abc import Sequence
 
 from mlflow_tfexec.records.judgement import Comparison
-from mlflow_tfexec.records.recording import StopReason
 
 
-def reason_to_stop(comparisons: Sequence[Comparison], *, margin: float) -> StopReason | None:
+def reason_to_stop(comparisons: Sequence[Comparison], *, margin: float) -> str | None:
     """Say why the data make further launches unnecessary. None: they do not.
 
-    `decided`: no pair is undecided. `narrow`: every interval is narrower than
+    `nothing_to_compare`: there are no pairs. `decided`: no pair is undecided. `narrow`: every interval is narrower than
     the margin. Such an interval always decides; where a verdict is missing all the same, it was withheld because the
     control differs, and more launches will not mend that.
     """
+    if not comparisons:
+        return "nothing_to_compare"
     if not any(comparison.verdict == "undecided" for comparison in comparisons):
         return "decided"
     if all(_is_narrow(comparison, margin) for comparison in comparisons):

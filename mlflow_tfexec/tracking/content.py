@@ -8,7 +8,7 @@ from mlflow_tfexec.metrics import measure
 from mlflow_tfexec.records.judgement import Judgement, ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, InputFacts, Recording
 from mlflow_tfexec.records.spec import BASELINE
-from mlflow_tfexec.statistics.rounds import counted_blocks
+from mlflow_tfexec.statistics.rounds import counted_blocks, launch_rounds
 from mlflow_tfexec.tracking import keys
 from mlflow_tfexec.units import NS_PER_MS
 
@@ -69,7 +69,7 @@ def mode_tags(recording: Recording, summary: ModeSummary) -> dict[str, str]:
 
 
 def mode_params(recording: Recording, mode: str) -> dict[str, str]:
-    """Give the params of one mode's run: what was asked for."""
+    """Give the params of one mode's run: what was asked for, and how many launches it took."""
     spec = recording.spec
     return _texts(
         {
@@ -80,7 +80,7 @@ def mode_params(recording: Recording, mode: str) -> dict[str, str]:
             keys.PARAM_INPUT_SHAPE: _input_shape(recording),
             keys.PARAM_DTYPE: spec.dtype,
             keys.PARAM_PRESET: spec.preset,
-            keys.PARAM_LAUNCHES: spec.launches,
+            keys.PARAM_LAUNCHES: len(launch_rounds(recording)) or spec.launches,
             keys.PARAM_ROUNDS: spec.rounds,
             keys.PARAM_SEED: spec.seed,
             keys.PARAM_DEVICE: _fact(recording.header.environment, "tensorflow", "device") or spec.device,
