@@ -149,8 +149,8 @@ class Phase(Line):
 
 
 STOP_REASONS = ("decided", "nothing_to_compare", "narrow", "last", "budget")
-"""Why no further launch follows: no pair is undecided; fewer than two modes are left to rank; every interval is narrower
-than the margin; it was the last launch asked for; the next one would outlast the time budget."""
+"""Why no further launch follows: no pair is undecided; fewer than two modes are left to rank; every interval is
+narrower than the margin; it was the last launch asked for; the next one would outlast the time budget."""
 
 
 class Look(Line):
