@@ -31,7 +31,7 @@ def test_one_undecided_pair_goes_on():
 
 
 def test_nothing_to_compare_is_nothing_to_wait_for():
-    assert stop() == "decided"
+    assert stop() == "nothing_to_compare"
 
 
 def test_withheld_verdicts_with_narrow_intervals_end_it():
