@@ -98,6 +98,8 @@ class BenchmarkTable:
     """None: nothing was timed."""
     control: Pair | None
     """The A/A control: its ratio is the noise of the session."""
+    unstable: str
+    """What to add to the control where it was found to differ. Empty where it was not."""
     pairs: tuple[Pair, ...]
     findings: tuple[Finding, ...]
     where: tuple[Fact, ...]
@@ -168,6 +170,7 @@ def _benchmark(
         fastest=_fastest(judgement) if judgement.ordering else None,
         best_set=_best_set(judgement),
         control=pair(judgement.control) if judgement.control else None,
+        unstable=": this session is unstable" if judgement.unstable else "",
         pairs=tuple(pair(comparison, judgement.launch_s) for comparison in judgement.comparisons),
         findings=tuple(_plain_finding(finding) for finding in judgement.findings),
         where=tuple(Fact(plain(label), plain(text)) for label, text in where),

@@ -76,7 +76,7 @@ def _parts(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
         yield _labelled("scope", benchmark.scope)
     yield from (Text(pair, style="yellow") for pair in _undecided(benchmark))
     if benchmark.control:
-        yield Text(f"noise floor: {benchmark.control.sentence}")
+        yield Text(f"noise floor: {benchmark.control.sentence}{benchmark.unstable}")
     for finding in benchmark.findings:
         yield Text()
         yield _hanging("!", finding.sentence(), style="yellow")

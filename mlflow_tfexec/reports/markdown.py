@@ -84,7 +84,8 @@ def _claims(benchmark: BenchmarkTable) -> Iterator[str]:
         yield f"- scope: {benchmark.scope}"
     if benchmark.control:
         control = benchmark.control
-        yield f"- noise floor: {_escaped(control.a)} against {_escaped(control.b)} {control.ratio}, {control.verdict}"
+        pair = f"{_escaped(control.a)} against {_escaped(control.b)} {control.ratio}, {control.verdict}"
+        yield f"- noise floor: {pair}{benchmark.unstable}"
 
 
 def _pair_cells(benchmark: BenchmarkTable) -> Iterator[list[str]]:

@@ -71,7 +71,10 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
             *recording.findings,
             *extent_findings(recording, rounds.launches),
             *control_findings(claimed, comparisons, control),
-            *undecided_findings(comparisons, launch_s),
+            # A verdict that was withheld is told with the control; it is not for want of launches.
+            *undecided_findings(
+                [g for c, g in zip(claimed, comparisons, strict=True) if c.verdict == g.verdict], launch_s
+            ),
             *machine_findings(recording),
             *stability_findings(rounds),
             *mode_findings(recording, modes),

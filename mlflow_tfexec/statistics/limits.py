@@ -43,7 +43,7 @@ def control_findings(
     withheld = [f"{c.a} {c.verdict} {c.b}" for c, g in zip(claimed, granted, strict=True) if c.verdict != g.verdict]
     yield Finding(
         code="control_differs",
-        what=f"This session is unstable: {control.a} measured twice gave two times, {_with_interval(control)} apart.",
+        what=f"This session is unstable: {control.a} against {control.b} is {_with_interval(control)}.",
         why="Both are the same mode, so this is noise that no interval knows of. "
         f"No difference below {significant(100 * smallest, digits=2)} % is claimed"
         + (f"; withheld: {', '.join(withheld)}." if withheld else "."),
@@ -76,4 +76,5 @@ def _foreseen(launches: int | None, launch_s: float | None) -> str:
 def _with_interval(comparison: Comparison) -> str:
     if comparison.ci95_low is None or comparison.ci95_high is None:
         return ratio(comparison.ratio)
-    return f"{ratio(comparison.ratio)} [{ratio(comparison.ci95_low)}, {ratio(comparison.ci95_high)}]"
+    low, high = significant(comparison.ci95_low), significant(comparison.ci95_high)
+    return f"{ratio(comparison.ratio)} [{low}, {high}]"

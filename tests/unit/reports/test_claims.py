@@ -87,3 +87,12 @@ def test_an_open_pair_says_how_long_it_would_take_to_decide_it_here(name):
     text = formats()[name].render(reported(recording))
 
     assert f"about {needed} launches ({needed} min here) would decide it" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_an_unstable_session_is_called_so_beside_its_noise_floor(name):
+    times_ms = {"eager": 30.0, "graph": 10.0, "xla": 8.0, "graph_control": 11.0}
+    text = formats()[name].render(reported(make_recording(times_ms, launch_noise=0.001)))
+
+    assert "faster: this session is unstable" in text
+    assert "this session is unstable" not in formats()[name].render(reported(make_recording()))

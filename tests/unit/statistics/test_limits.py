@@ -68,7 +68,7 @@ def test_an_unstable_session_says_how_much_it_cannot_tell_and_which_verdicts_are
     (found,) = control_findings(claimed, granted, CONTROL)
 
     assert found.code == "control_differs"
-    assert found.what == ("This session is unstable: graph measured twice gave two times, 1.10× [1.06×, 1.14×] apart.")
+    assert found.what == "This session is unstable: graph against graph_control is 1.10× [1.06, 1.14]."
     assert found.why == (
         "Both are the same mode, so this is noise that no interval knows of. No difference below 21 % is claimed;"
         " withheld: graph slower xla, graph equivalent nojit."
