@@ -276,6 +276,19 @@ def test_launches_foreseen_have_the_whole_error_of_a_benchmark_without_looks(rou
     assert (comparison.verdict, comparison.launches_needed) == ("undecided", 4)
 
 
+def test_launches_foreseen_share_the_error_and_borrow_as_the_pairs_do(rounds_of):
+    rounds = rounds_of({mode: [[time] for time in times] for mode, times in FOUR.items()})
+    figures = {pair: np.log(FOUR[pair[0]]) - np.log(FOUR[pair[1]]) for pair in itertools.combinations("abcd", 2)}
+    pooled = float(np.mean([np.var(own, ddof=1) for own in figures.values()]))
+
+    for comparison in compare_all(rounds, list("abcd"), error=0.05, margin=0.05):
+        own = figures[comparison.a, comparison.b]
+        center, variance = abs(own.mean()), (pooled + 2 * np.var(own, ddof=1)) / 3
+        widths = {n: scipy.stats.t.ppf(1 - 0.05 / 12, n) * math.sqrt(variance / n) for n in range(4, 101)}
+        needed = [n for n, width in widths.items() if width < center or center + width <= math.log(1.05)]
+        assert comparison.launches_needed == needed[0]
+
+
 def test_a_decided_pair_needs_no_launches(rounds_of):
     assert at_95(rounds_of({"a": [[200.0], [200.0]], "b": [[100.0], [100.0]]})).launches_needed is None
 

@@ -134,6 +134,14 @@ def test_a_mode_twice_as_noisy_is_one_of_the_others():
     assert {variance.degrees_of_freedom for variance in moderated.values()} == {3}
 
 
+@pytest.mark.parametrize(("variance", "degrees"), [(5.14, 3), (5.15, 2)])
+def test_noisy_is_beyond_the_95_percent_quantile_of_f(variance, degrees):
+    """The table gives 5.143 for 2 and 6 degrees of freedom: three launches, and three more modes of two each."""
+    moderated = moderate({pair: Variance(variance if "d" in pair else 1.0, 2) for pair in pairs("abcd")})
+
+    assert moderated["a", "d"].degrees_of_freedom == degrees
+
+
 def test_modes_that_do_not_scatter_beside_one_that_does():
     plain = with_noise({"a": 0.0, "b": 0.0, "c": 0.0, "d": 1.0})
 
