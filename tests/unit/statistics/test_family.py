@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -15,6 +15,7 @@ from mlflow_tfexec.statistics.intervals import Spread
 p_values = st.lists(st.one_of(st.floats(0, 0.06), st.floats(0, 1)), min_size=1, max_size=28)
 
 
+@settings(max_examples=50)  # statsmodels takes its time
 @given(p_values, st.sampled_from([0.01, 0.04, 0.05]))
 def test_holm_rejects_what_statsmodels_rejects(values, error):
     expected, *_ = multipletests(values, alpha=error, method="holm")
