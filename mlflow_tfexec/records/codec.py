@@ -6,7 +6,9 @@ History of FORMAT_VERSION:
 Absent numbers are null or left out; NaN and infinities are never written.
 """
 
+import io
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,55 +63,63 @@ def load_recording(path: str | Path) -> Recording:
     try:
         if path.is_dir():
             path = path / "recording.jsonl"
-        text = path.read_text(encoding="utf-8")
+        # Line by line, and only at line feeds: the text of a large recording is not held beside what is read from it.
+        with path.open(encoding="utf-8", newline="\n") as stream:
+            return _decode(stream, name=str(path))
     except OSError as error:
         raise RecordingError(
             f"Cannot read recording {str(path)!r}: {error.strerror}. Give the path of a recording.jsonl."
         ) from None
     except UnicodeDecodeError:
         raise RecordingError(f"{str(path)!r} is not a recording: it is not text.") from None
-    return decode(text, name=str(path))
 
 
 def decode(text: str, *, name: str = "recording") -> Recording:
     """Read a recording from its text; *name* is used in messages. Raises RecordingError as `load_recording` does."""
-    rows = text.split("\n")
-    # The last row is empty in a whole file; otherwise the writer died inside it, and it never counted.
-    cut_row = rows.pop()
-    findings = []
-    if cut_row.strip():
-        findings.append(
-            Finding(
-                code="recording_cut",
-                what="The last line of the recording is incomplete and was left out.",
-                why="The process that wrote it was killed, or the disk was full.",
-            )
-        )
-    if not rows:
-        raise RecordingError(f"{name!r} is not a recording: it holds no complete line.")
-    header = _read_header(rows[0], name=name)
+    return _decode(io.StringIO(text, newline="\n"), name=name)
+
+
+def _decode(rows: Iterable[str], *, name: str) -> Recording:
+    header: Header | None = None
     lines: list[AnyLine] = []
     unknown: dict[str, int] = {}
-    for number, row in enumerate(rows[1:], start=2):
-        if not row.strip():
-            continue
-        data = _read_json(row, name=name, number=number)
-        kind = str(data.get("kind"))
-        line_type = _KINDS.get(kind)
-        if line_type is None:
-            unknown[kind] = unknown.get(kind, 0) + 1
-            continue
-        lines.append(_validate(line_type, data, name=name, number=number))
-    findings.extend(
-        Finding(
-            code="unknown_kind",
-            what=f"{count} line(s) of kind {kind!r} were skipped.",
-            why="They come from a later version of mlflow-tfexec.",
-            what_to_try="Upgrade mlflow-tfexec to read them.",
-        )
-        for kind, count in sorted(unknown.items())
-    )
+    findings = []
+    for number, row in enumerate(rows, start=1):
+        if not row.endswith("\n"):
+            # The writer died inside the last row, and it never counted.
+            if row.strip():
+                findings.append(_cut())
+        elif header is None:
+            header = _read_header(row, name=name)
+        elif row.strip():
+            data = _read_json(row, name=name, number=number)
+            kind = str(data.get("kind"))
+            line_type = _KINDS.get(kind)
+            if line_type is None:
+                unknown[kind] = unknown.get(kind, 0) + 1
+            else:
+                lines.append(_validate(line_type, data, name=name, number=number))
+    if header is None:
+        raise RecordingError(f"{name!r} is not a recording: it holds no complete line.")
+    findings.extend(_skipped(kind, count) for kind, count in sorted(unknown.items()))
     return Recording(header=header, lines=tuple(lines), reading_findings=tuple(findings))
+
+
+def _cut() -> Finding:
+    return Finding(
+        code="recording_cut",
+        what="The last line of the recording is incomplete and was left out.",
+        why="The process that wrote it was killed, or the disk was full.",
+    )
+
+
+def _skipped(kind: str, count: int) -> Finding:
+    return Finding(
+        code="unknown_kind",
+        what=f"{count} line(s) of kind {kind!r} were skipped.",
+        why="They come from a later version of mlflow-tfexec.",
+        what_to_try="Upgrade mlflow-tfexec to read them.",
+    )
 
 
 def _read_header(row: str, *, name: str) -> Header:

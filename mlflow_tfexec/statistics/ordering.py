@@ -84,7 +84,7 @@ def best_set(ranked: Sequence[str], comparisons: Iterable[Comparison]) -> tuple[
     if len(ranked) < 2:  # noqa: PLR2004 - the only one is not the best of anything
         return ()
     slower = {pair[0] for pair, verdict in _both_ways(comparisons).items() if verdict == "slower"}
-    # Verdicts of pairs seen in different launches may run in a circle; then they leave nobody out.
+    # Medians of ratios do not carry over: verdicts may run in a circle, and then they leave nobody out.
     return tuple(mode for mode in ranked if mode not in slower) or tuple(ranked)
 
 

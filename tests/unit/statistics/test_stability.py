@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlflow_tfexec.statistics import stability
-from mlflow_tfexec.statistics.stability import Step, TwoLevels, find_step, find_trend, find_two_levels
+from mlflow_tfexec.statistics.stability import Step, TwoLevels, chance_of_trend, find_step, find_trend, find_two_levels
 
 DETECTORS = (find_step, find_trend, find_two_levels)
 TEN_PERCENT = math.log(1.10)
@@ -261,3 +261,23 @@ def test_two_levels_a_tenth_apart_are_found_in_most_series(rounds, share):
     many = noise(rounds, 0.01, count=1000) + coin_levels(rounds, 1000)
 
     assert rate(find_two_levels, many) >= share
+
+
+@pytest.mark.parametrize("count", [8, 9, 10, 20, 50])
+def test_chance_of_a_trend_is_that_of_kendalls_tau(count):
+    generator = np.random.default_rng(count)
+    for slope in (0.0, 0.02, -0.05, 0.3):
+        values = generator.normal(size=count) + slope * np.arange(count)
+
+        exact = scipy.stats.kendalltau(np.arange(count), values, method="exact").pvalue
+        assert chance_of_trend(values) == pytest.approx(exact, rel=1e-9)
+
+
+def test_chance_of_a_trend_in_many_values_is_near_that_of_kendalls_tau():
+    values = np.random.default_rng(3).normal(size=200) + 0.003 * np.arange(200)
+
+    assert chance_of_trend(values) == pytest.approx(scipy.stats.kendalltau(np.arange(200), values).pvalue, rel=0.03)
+
+
+def test_equal_values_show_no_trend():
+    assert chance_of_trend([1.0] * 10) == pytest.approx(1)
