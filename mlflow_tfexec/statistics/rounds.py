@@ -90,15 +90,19 @@ def counted_blocks(recording: Recording, metric: BlockMetric) -> Iterator[Block]
 
 
 def invalid_blocks(recording: Recording) -> dict[str, tuple[int, int]]:
-    """Count, per mode that has any, the invalid blocks after warm-up and all its blocks after warm-up."""
-    invalid: dict[str, int] = {}
-    total: dict[str, int] = {}
+    """Count, per mode that has any, the invalid blocks after warm-up and all its blocks after warm-up.
+
+    A block has a line for each of its metrics, and counts once.
+    """
+    invalid: dict[str, set[tuple[int, int]]] = {}
+    total: dict[str, set[tuple[int, int]]] = {}
     for block in recording.blocks:
         if not block.warmup:
-            total[block.mode] = total.get(block.mode, 0) + 1
+            place = (block.launch, block.round)
+            total.setdefault(block.mode, set()).add(place)
             if not block.valid:
-                invalid[block.mode] = invalid.get(block.mode, 0) + 1
-    return {mode: (count, total[mode]) for mode, count in invalid.items()}
+                invalid.setdefault(block.mode, set()).add(place)
+    return {mode: (len(places), len(total[mode])) for mode, places in invalid.items()}
 
 
 def read_rounds(recording: Recording) -> Rounds:

@@ -88,7 +88,7 @@ def test_a_mode_without_a_block_that_counts_is_told():
     judgement = judge(dataclasses.replace(recording, lines=lines))
 
     assert finding(judgement, "nothing_timed", "xla").what
-    assert finding(judgement, "retraced", "xla").what.startswith("Traced or compiled again inside 90 of 90 blocks")
+    assert finding(judgement, "retraced", "xla").what.startswith("Traced or compiled again inside 30 of 30 blocks")
     assert "xla" not in judgement.ordering
 
 
@@ -100,7 +100,7 @@ def test_retraced_blocks_are_counted():
 
     found = finding(judge(dataclasses.replace(recording, lines=(*recording.lines, retraced))), "retraced", "xla")
 
-    assert found.what == "Traced or compiled again inside 1 of 91 blocks; these were left out."
+    assert found.what == "Traced or compiled again inside 1 of 30 blocks; these were left out."
 
 
 def test_dropped_rounds_are_counted_with_their_reasons():
