@@ -102,6 +102,12 @@ def one_noisier(times):
     return noise
 
 
+def contended(generator, shape):
+    """Other work on the machine holds up every other block, by up to twice its time."""
+    struck = generator.random(shape) < 0.5
+    return typical(generator, shape) + struck * np.log1p(2 * generator.random(shape))
+
+
 def unequal_rounds(generator, shape):
     """Every second launch has half the rounds, and one block in ten is missing."""
     drawn = typical(generator, shape)
@@ -135,6 +141,7 @@ FAMILIES: Mapping[str, Noise] = MappingProxyType(
         "AR(1) 0.9": autoregressive(0.9),
         "one 4 times noisier": one_noisier(4),
         "one 10 times noisier": one_noisier(10),
+        "contended": contended,
         "unequal rounds": unequal_rounds,
         "one launch lost": launch_lost,
     }

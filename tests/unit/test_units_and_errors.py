@@ -10,7 +10,7 @@ from mlflow_tfexec import errors, units
 
 
 def test_the_examples_in_the_docstrings_hold():
-    assert doctest.testmod(units) == (0, 4)
+    assert doctest.testmod(units) == (0, 6)
 
 
 @pytest.mark.parametrize(

@@ -250,8 +250,8 @@ def test_on_clean_data_more_launches_only_ever_decide(levels, seed, error):
 
 def test_modes_may_be_slower_in_a_circle_and_then_each_may_be_fastest():
     """Medians of ratios do not carry over: a is 20 % slower than b in two rounds of three, b than c, and c than a."""
-    log_times = np.empty((3, 2, 3))
-    log_times[:] = 0.2 * np.array([[3, 1, 2], [2, 3, 1], [1, 2, 3]])[:, np.newaxis]
+    log_times = np.empty((3, 2, 36))
+    log_times[:] = 0.2 * np.tile([[3, 1, 2], [2, 3, 1], [1, 2, 3]], 12)[:, np.newaxis]
 
     comparisons = Session(log_times, 0.05, 0.05).compared()
 

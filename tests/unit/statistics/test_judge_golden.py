@@ -6,6 +6,7 @@ import math
 import statistics
 from pathlib import Path
 
+import numpy as np
 import pytest
 import scipy.stats
 from recordings import make_recording, write_recording
@@ -58,20 +59,37 @@ class Plain:
     def median_ms(self, mode):
         return statistics.geometric_mean(statistics.median(self.medians(mode, n)) for n in range(self.launches)) / 1e6
 
-    def figures(self, a, b):
-        """One log ratio per launch."""
+    def ratios(self, a, b):
+        """Log ratios of the rounds, launch after launch."""
         return [
-            statistics.median(
+            [
                 math.log(of_a) - math.log(of_b)
                 for of_a, of_b in zip(self.medians(a, launch), self.medians(b, launch), strict=True)
-            )
+            ]
             for launch in range(self.launches)
         ]
+
+    def figures(self, a, b):
+        """One log ratio per launch."""
+        return [statistics.median(launch) for launch in self.ratios(a, b)]
+
+    def variance(self, a, b):
+        """What launches show, or what their rounds leave open where that is more."""
+        return max(
+            statistics.variance(self.figures(a, b)),
+            statistics.fmean(self.half_middle(launch) ** 2 for launch in self.ratios(a, b)),
+        )
+
+    @staticmethod
+    def half_middle(values):
+        """Half of what lies between the values that are sqrt(n) / 2 places to either side of the middle one."""
+        aside = math.sqrt(len(values)) / 2 / (len(values) - 1)
+        return float(np.quantile(values, 0.5 + aside) - np.quantile(values, 0.5 - aside)) / 2
 
     def intervals(self, modes):
         """Bonferroni's intervals with Smyth's variances. The modes are of like noise, and lend half a degree each."""
         figures = {pair: self.figures(*pair) for pair in itertools.combinations(modes, 2)}
-        own = {pair: statistics.variance(of_pair) for pair, of_pair in figures.items()}
+        own = {pair: self.variance(*pair) for pair in figures}
         prior, prior_degrees, degrees = statistics.fmean(own.values()), 0.5 * (len(modes) - 2), self.launches - 1
         total = prior_degrees + degrees
         found = {}
@@ -111,7 +129,9 @@ def test_the_controls_interval_is_a_plain_paired_t(name):
     recording = RECORDINGS[name]()
     control = judge(recording).control
 
-    figures = Plain(recording, launches=4).figures("graph", "graph_control")
+    plain = Plain(recording, launches=4)
+    figures = plain.figures("graph", "graph_control")
 
-    low, high = scipy.stats.t.interval(0.95, 3, statistics.fmean(figures), scipy.stats.sem(figures))
+    error = math.sqrt(plain.variance("graph", "graph_control") / 4)
+    low, high = scipy.stats.t.interval(0.95, 3, statistics.fmean(figures), error)
     assert (control.ci95_low, control.ci95_high) == pytest.approx((math.exp(low), math.exp(high)), rel=1e-9)
