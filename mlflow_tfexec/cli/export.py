@@ -1,0 +1,103 @@
+"""`mlflow-tfexec export`: hand the numbers of benchmarks to other programs."""
+
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlflow_tfexec.cli.request import AUTO, one_of, unless_auto
+from mlflow_tfexec.errors import EXIT_DONE, RequestError
+
+if TYPE_CHECKING:
+    from mlflow_tfexec.exports import ExportFormat
+    from mlflow_tfexec.records.recording import Recording
+
+
+def command(
+    references: Annotated[list[str], typer.Argument(help="Run ids, or paths of recordings.")],
+    export_format: Annotated[
+        str, typer.Option("--format", help="csv or parquet: every timed call; json: all that is derived; pyperf.")
+    ],
+    output: Annotated[str, typer.Option(help="File to write to; auto prints, which parquet cannot.")] = AUTO,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    tracking_uri: Annotated[str, typer.Option(help="Where run ids are looked up; auto: MLflow's own setting.")] = AUTO,
+) -> int:
+    """Write benchmarks as CSV, Parquet, JSON or pyperf's JSON."""
+    from mlflow_tfexec.exports import formats
+
+    format_ = formats()[one_of("format", export_format, tuple(formats()))]
+    target = None if unless_auto(output) is None else Path(output)
+    if target is None and not format_.is_text:
+        raise RequestError(f"{format_.name} is not text and cannot be printed. Name a file with --output.")
+    if target is not None:
+        _refuse_existing(target, force=force)
+    recordings = _load(references, tracking_uri)
+    if target is None:
+        content = io.BytesIO()
+        format_.write(recordings, content)
+        typer.echo(content.getvalue(), nl=False)
+    else:
+        _write_whole(format_, recordings, target)
+    return EXIT_DONE
+
+
+def _load(references: Sequence[str], tracking_uri: str) -> list["Recording"]:
+    """Read each benchmark. Raises RequestError for one that is named twice: its calls would count twice."""
+    from mlflow_tfexec.records.codec import load_recording
+
+    named: dict[str, tuple[str, Recording]] = {}
+    for reference in references:
+        if os.path.exists(reference):  # noqa: PTH110 - Path.exists raises for a name that is too long
+            recording = load_recording(reference)
+        else:
+            from mlflow_tfexec.tracking.reader import find_recording
+
+            recording = find_recording(reference, tracking_uri=unless_auto(tracking_uri))
+        benchmark_id = recording.header.benchmark_id
+        if benchmark_id in named:
+            raise RequestError(
+                f"{reference!r} is the same benchmark as {named[benchmark_id][0]!r}: {benchmark_id}. Name it once."
+            )
+        named[benchmark_id] = (reference, recording)
+    return [recording for _, recording in named.values()]
+
+
+def _refuse_existing(target: Path, *, force: bool) -> None:
+    """Raise RequestError if writing to *target* would lose something: a recording is never written over."""
+    try:
+        exists = target.exists()
+        if exists and not target.is_file():
+            raise RequestError(f"Cannot write {str(target)!r}: it is not a file.")
+        if exists and not force:
+            raise RequestError(f"{str(target)!r} exists. Name another file, or add --force to replace it.")
+        if exists and _is_recording(target):
+            raise RequestError(f"{str(target)!r} is a recording and is not replaced. Name another file.")
+    except OSError as error:
+        raise _cannot_write(target, error) from None
+
+
+def _is_recording(path: Path) -> bool:
+    """Say whether a file begins as recordings do."""
+    with path.open("rb") as stream:
+        return b'"tfexec-recording"' in stream.read(4096)
+
+
+def _write_whole(format_: "ExportFormat", recordings: Sequence["Recording"], target: Path) -> None:
+    """Write a file that is there whole or not at all: under another name first, beside the one wanted."""
+    temporary = target.with_name(f".{target.name[:100]}.{os.getpid()}.part")
+    try:
+        with temporary.open("xb") as stream:
+            format_.write(recordings, stream)
+        temporary.replace(target)
+    except OSError as error:
+        raise _cannot_write(target, error) from None
+    finally:
+        # Whatever went wrong, an interruption included. After the replacement there is nothing left to remove.
+        temporary.unlink(missing_ok=True)
+
+
+def _cannot_write(target: Path, error: OSError) -> RequestError:
+    return RequestError(f"Cannot write {str(target)!r}: {error.strerror or error}.")
