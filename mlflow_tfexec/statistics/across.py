@@ -62,9 +62,9 @@ def compare_across(
 
     How often identical benchmarks are called different in any mode (simulated; 3 or 5 launches each, one benchmark as
     noisy as the other, or 4 or 10 times noisier): in up to 4.9 % of one mode and 3.8 % of four, and in 0.1 to 2.5 %
-    where both are equally noisy. Welch's and Satterthwaite's degrees of freedom would find more, and err in up to 10.4 %
-    (four modes, 5 launches against 3 noisier ones). A tenth is found in 97 % with 3 launches each and a launch noise of
-    1 %, and in 99 % with 5 and 2 %.
+    where both are equally noisy. Welch's and Satterthwaite's degrees of freedom would find more, and err in up to
+    10.4 % (four modes, 5 launches against 3 noisier ones). A tenth is found in 97 % with 3 launches each and a launch
+    noise of 1 %, and in 99 % with 5 and 2 %.
 
     What no interval here contains is drift of the machine between the benchmarks; a finding says so. Where a
     benchmark's own A/A control differs, verdicts below twice that difference are withheld.
