@@ -46,16 +46,11 @@ def command(
 
 def _load(references: Sequence[str], tracking_uri: str) -> list["Recording"]:
     """Read each benchmark. Raises RequestError for one that is named twice: its calls would count twice."""
-    from mlflow_tfexec.records.codec import load_recording
+    from mlflow_tfexec.cli.references import load_reference
 
     named: dict[str, tuple[str, Recording]] = {}
     for reference in references:
-        if os.path.exists(reference):  # noqa: PTH110 - Path.exists raises for a name that is too long
-            recording = load_recording(reference)
-        else:
-            from mlflow_tfexec.tracking.reader import find_recording
-
-            recording = find_recording(reference, tracking_uri=unless_auto(tracking_uri))
+        recording = load_reference(reference, tracking_uri=tracking_uri)
         benchmark_id = recording.header.benchmark_id
         if benchmark_id in named:
             raise RequestError(

@@ -1,11 +1,10 @@
 """`mlflow-tfexec report`: say again what was measured, in any format."""
 
-import os.path
 from typing import Annotated
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, optional_margin, unless_auto
+from mlflow_tfexec.cli.request import AUTO, optional_margin
 from mlflow_tfexec.errors import EXIT_DONE
 
 
@@ -19,19 +18,12 @@ def command(
     """Report benchmarks by run id or recording."""
     from mlflow_tfexec import reports
     from mlflow_tfexec.cli.output import emit, find_format
-    from mlflow_tfexec.records.codec import load_recording
+    from mlflow_tfexec.cli.references import load_reference
     from mlflow_tfexec.statistics.judge import judge
 
     format_ = find_format(report_format)
     chosen_margin = optional_margin(margin)
-    recordings = []
-    for reference in references:
-        if os.path.exists(reference):  # noqa: PTH110 - Path.exists raises for a name that is too long
-            recordings.append(load_recording(reference))
-        else:
-            from mlflow_tfexec.tracking.reader import find_recording
-
-            recordings.append(find_recording(reference, tracking_uri=unless_auto(tracking_uri)))
+    recordings = [load_reference(reference, tracking_uri=tracking_uri) for reference in references]
     entries = [(recording, judge(recording, margin=chosen_margin)) for recording in recordings]
     emit(reports.table(entries, margin=chosen_margin), format_, output=output)
     return EXIT_DONE
