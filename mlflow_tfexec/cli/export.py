@@ -75,9 +75,11 @@ def _refuse_existing(target: Path, *, force: bool) -> None:
 
 
 def _is_recording(path: Path) -> bool:
-    """Say whether a file begins as recordings do."""
+    """Say whether a file begins as recordings do: with a whole object on its first line that names the format."""
     with path.open("rb") as stream:
-        return b'"tfexec-recording"' in stream.read(4096)
+        first = stream.readline()
+    # An export to JSON holds the same words, over many lines.
+    return first.startswith(b"{") and b'"tfexec-recording"' in first
 
 
 def _write_whole(format_: "ExportFormat", recordings: Sequence["Recording"], target: Path) -> None:

@@ -95,6 +95,13 @@ def test_a_benchmark_named_twice_is_refused(export, path):
     assert "is the same benchmark as" in err
 
 
+@pytest.mark.parametrize("name", sorted(exports.formats()))
+def test_an_export_can_be_made_anew(export, path, tmp_path, name):
+    asked = (path, "--format", name, "--output", tmp_path / "export", "--force")
+
+    assert [export(*asked)[0], export(*asked)[0]] == [0, 0]
+
+
 def test_a_file_that_exists_is_replaced_only_when_told_so(export, path, tmp_path):
     target = tmp_path / "export.csv"
     target.write_text("mine")

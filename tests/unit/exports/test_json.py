@@ -85,3 +85,13 @@ def test_what_is_no_number_is_null(number):
     odd = make_recording(environment={"cpu": {"load": [number, 1.5]}})
 
     assert exported(odd)["benchmarks"][0]["header"]["environment"] == {"cpu": {"load": [None, 1.5]}}
+
+
+def test_judgement_follows_the_schema_of_the_report():
+    from jsonschema import Draft202012Validator
+
+    from mlflow_tfexec.reports.json import schema
+
+    report = {"benchmarks": [benchmark["judgement"] for benchmark in exported(RECORDING)["benchmarks"]]}
+
+    assert Draft202012Validator(schema()).is_valid(report)
