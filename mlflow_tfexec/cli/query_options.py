@@ -102,8 +102,9 @@ def build_query(options: QueryOptions, *, default_limit: int | None = None) -> "
 def none_found(options: QueryOptions) -> str:
     """Say that no benchmark matches, and what was asked."""
     asked = [f"{option} {_short(text)}" for option, text in options.given.items() if option != "--limit"]
-    matches = f"matches {' '.join(asked)}" if asked else "is in this tracking store"
-    return f"No benchmark {matches}. Values are compared exactly; `mlflow-tfexec runs` shows what there is."
+    if not asked:
+        return "No benchmark is in this tracking store. Look in another with --tracking-uri."
+    return f"No benchmark matches {' '.join(asked)}. Values are compared exactly; `mlflow-tfexec runs` lists them."
 
 
 def _short(text: str) -> str:
