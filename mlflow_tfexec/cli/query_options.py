@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from mlflow_tfexec.tracking.filters import Query
 
 _MOST = 100_000
-_SHOWN = 60
 
 ModelOption = Annotated[str, typer.Option("--model", help="Only of this model, as `runs` shows it.")]
 ExperimentOption = Annotated[
@@ -101,11 +100,9 @@ def build_query(options: QueryOptions, *, default_limit: int | None = None) -> "
 
 def none_found(options: QueryOptions) -> str:
     """Say that no benchmark matches, and what was asked."""
-    asked = [f"{option} {_short(text)}" for option, text in options.given.items() if option != "--limit"]
+    from mlflow_tfexec.tracking.filters import shown
+
+    asked = [f"{option} {shown(text)}" for option, text in options.given.items() if option != "--limit"]
     if not asked:
         return "No benchmark is in this tracking store. Look in another with --tracking-uri."
     return f"No benchmark matches {' '.join(asked)}. Values are compared exactly; `mlflow-tfexec runs` lists them."
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")

@@ -128,7 +128,7 @@ def _moment(option: str, text: str, *, now_ms: int) -> int:
 
 def _no_time(option: str, text: str) -> str:
     return (
-        f"{option} {_shown(text)} is no time. Give a day such as 2026-01-31, a time such as 2026-01-31T12:00 (UTC), "
+        f"{option} {shown(text)} is no time. Give a day such as 2026-01-31, a time such as 2026-01-31T12:00 (UTC), "
         "or a span back from now such as 12h or 7d."
     )
 
@@ -160,26 +160,27 @@ def _joined(kind: str, tags: Sequence[tuple[str, str, str]], plain: Sequence[str
 def _quoted(option: str, value: str, *, following: str) -> str:
     """Put *value* between quotes that end where they should. Raises RequestError if there are none."""
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise RequestError(f"{option} {_shown(value)} is not text that a tracking store can hold. Correct it.")
+        raise RequestError(f"{option} {shown(value)} is not text that a tracking store can hold. Correct it.")
     if len(value) > LONGEST_VALUE:
         raise RequestError(
-            f"{option} {_shown(value)} has {len(value)} characters, and a tag at most {LONGEST_VALUE}. Shorten it."
+            f"{option} {shown(value)} has {len(value)} characters, and a tag at most {LONGEST_VALUE}. Shorten it."
         )
     for quote in _QUOTES:
         if quote not in value and not (value.endswith("\\") and quote in following):
             return f"{quote}{value}{quote}"
     why = "ends in a backslash" if value.endswith("\\") else "has both kinds of quotes"
     raise RequestError(
-        f"{option} {_shown(value)} {why}, which MLflow's search cannot take here. "
+        f"{option} {shown(value)} {why}, which MLflow's search cannot take here. "
         "Leave the option out, or give a part of the value in --filter with LIKE '%…%'."
     )
 
 
 def _quoted_id(run_id: str) -> str:
     if not re.fullmatch(r"[\w-]+", run_id):
-        raise RequestError(f"Run id {_shown(run_id)} cannot be looked up in MLflow.")
+        raise RequestError(f"Run id {shown(run_id)} cannot be looked up in MLflow.")
     return f"'{run_id}'"
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Quote *text* for a message, cut to what fits into a line."""
     return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mlflow_tfexec.errors import RequestError, TrackingError
 from mlflow_tfexec.tracking import keys
 from mlflow_tfexec.tracking.connection import REACHING, TRANSFERRING, connect, quiet, reason
 from mlflow_tfexec.tracking.destination import reached, unreached
-from mlflow_tfexec.tracking.filters import Query, benchmark_filter, mode_filter
+from mlflow_tfexec.tracking.filters import Query, benchmark_filter, mode_filter, shown
 
 NEWEST_FIRST = ("attributes.start_time DESC",)
 
@@ -67,7 +67,8 @@ def find_benchmarks(query: Query, *, tracking_uri: str | None) -> list[FoundBenc
     if not experiments:
         return []
     with quiet(TRANSFERRING, uri), reached(uri):
-        store = _Searched(client, tuple(experiments), uri)
+        without_filter = None if query.extra is None else benchmark_filter(replace(query, extra=None))
+        store = _Searched(client, tuple(experiments), uri, without_filter)
         runs = _newest(store, query, conditions) if query.mode is None else _with_mode(store, query, conditions)
     copies = _by_benchmark(runs)
     return [_found(same, experiments) for same in list(copies.values())[: query.limit]]
@@ -80,6 +81,8 @@ class _Searched:
     client: Any
     experiment_ids: tuple[str, ...]
     uri: str
+    without_filter: str | None
+    """The conditions without those that the user wrote. None: there are none of these."""
 
     def pages(self, conditions: str, size: int) -> Iterator[list[Any]]:
         """Fetch the runs that match, newest first, a page at a time and only as many as are taken."""
@@ -93,20 +96,33 @@ class _Searched:
 
     def _page(self, conditions: str, size: int, token: str | None) -> Any:
         try:
-            return self.client.search_runs(
-                list(self.experiment_ids),
-                filter_string=conditions,
-                max_results=size,
-                order_by=list(NEWEST_FIRST),
-                page_token=token,
-            )
+            return self._search(conditions, size, token)
         except Exception as error:
-            if getattr(error, "error_code", None) != "INVALID_PARAMETER_VALUE":
+            if not self._takes_all_but_the_filter():
                 raise
-            # Our own conditions are well-formed.
-            raise RequestError(
-                f"MLflow does not take these conditions: {reason(error, self.uri)}. Correct --filter."
-            ) from None
+            raise RequestError(f"MLflow does not take --filter: {reason(error, self.uri)}.") from None
+
+    def _search(self, conditions: str, size: int, token: str | None = None) -> Any:
+        return self.client.search_runs(
+            list(self.experiment_ids),
+            filter_string=conditions,
+            max_results=size,
+            order_by=list(NEWEST_FIRST),
+            page_token=token,
+        )
+
+    def _takes_all_but_the_filter(self) -> bool:
+        """Say whether what the user added in MLflow's grammar is to blame for a failed search.
+
+        Only some of what can be wrong with it is answered as such; the rest comes as a failure of the database.
+        """
+        if self.without_filter is None:
+            return False
+        try:
+            self._search(self.without_filter, 1)
+        except Exception:  # noqa: BLE001 - whatever it is, it is not the filter's fault
+            return False
+        return True
 
 
 def _experiments(client: Any, names: Sequence[str]) -> dict[str, str]:
@@ -126,10 +142,10 @@ def _experiments(client: Any, names: Sequence[str]) -> dict[str, str]:
 def _named(client: Any, name: str) -> tuple[str, str]:
     experiment = client.get_experiment_by_name(name)
     if experiment is None:
-        raise TrackingError(f"No experiment is named {name!r} in this tracking store. Correct --experiment.")
+        raise TrackingError(f"No experiment is named {shown(name)} in this tracking store. Correct --experiment.")
     if experiment.lifecycle_stage == "deleted":
         raise TrackingError(
-            f"Experiment {name!r} is deleted. Name another with --experiment, or restore it with "
+            f"Experiment {shown(name)} is deleted. Name another with --experiment, or restore it with "
             f"`mlflow experiments restore --experiment-id {experiment.experiment_id}`."
         )
     return str(experiment.experiment_id), str(experiment.name)

@@ -232,6 +232,24 @@ def test_a_deleted_experiment_is_an_error_that_says_how_to_restore_it(client, pa
         find(experiments=("gone",))
 
 
+def test_a_name_of_5000_characters_is_shown_in_part(find):
+    with pytest.raises(TrackingError, match=r"^No experiment is named 'eee") as caught:
+        find(experiments=("e" * 5000,))
+    assert len(str(caught.value)) < 300
+
+
+def test_a_failure_that_is_not_the_filters_is_told_as_one_of_the_store(parent, find, monkeypatch):
+    from mlflow import MlflowClient
+
+    def fail(self, *given, **named):
+        raise OSError(5, "disk failure")
+
+    monkeypatch.setattr(MlflowClient, "search_runs", fail)
+    for extra in (None, "tags.x = 'y'"):
+        with pytest.raises(TrackingError, match=r"^Cannot use the MLflow tracking store at .*: disk failure"):
+            find(extra=extra)
+
+
 def test_a_store_without_experiments_has_no_benchmarks(client, find):
     client.delete_experiment(client.get_experiment_by_name("mine").experiment_id)
 
@@ -262,7 +280,7 @@ def test_a_server_is_asked_like_a_database(server):
 
     assert ids(find_benchmarks(query, tracking_uri=server)) == [logged.run_id]
     assert find_benchmarks(dataclasses.replace(query, model="x\\'%"), tracking_uri=server) == []
-    with pytest.raises(RequestError, match=r"MLflow does not take these conditions: .*OR"):
+    with pytest.raises(RequestError, match=r"MLflow does not take --filter: .*OR"):
         find_benchmarks(Query(extra="tags.a = 'b' OR tags.c = 'd'"), tracking_uri=server)
     with pytest.raises(TrackingError, match="No experiment is named"):
         find_benchmarks(Query(experiments=("none of these",)), tracking_uri=server)

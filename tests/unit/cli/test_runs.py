@@ -199,7 +199,7 @@ def test_without_a_limit_the_command_says_how_many():
 def test_what_was_asked_for_is_repeated_in_short():
     asked = QueryOptions(model="m" * 5000, experiment=["a"], limit="5")
 
-    assert none_found(asked).startswith(f"No benchmark matches --model '{'m' * 59}…' --experiment 'a'. ")
+    assert none_found(asked).startswith(f"No benchmark matches --model '{'m' * 79}…' --experiment 'a'. ")
     assert none_found(QueryOptions(limit="5")).startswith("No benchmark is in this tracking store. ")
 
 
