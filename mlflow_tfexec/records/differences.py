@@ -51,23 +51,23 @@ def _subject(header: Header) -> dict[tuple[Kind, str], str | None]:
 def _machine(header: Header) -> dict[tuple[Kind, str], str | None]:
     environment, gpu = header.environment, header.measured_gpu
     return {
-        ("machine", "device"): _at(environment, "tensorflow", "device") or header.spec.device,
-        ("machine", "GPU"): _at(gpu, "name"),
-        ("machine", "GPU driver"): _at(environment, "gpu_driver", "version") if gpu else None,
-        ("machine", "CPU"): _at(environment, "cpu", "name"),
-        ("machine", "usable cores"): _at(environment, "cpu", "usable_cores"),
-        ("machine", "CPU quota"): _at(environment, "cpu", "cgroup_cpu_quota"),
+        ("machine", "device"): recorded(environment, "tensorflow", "device"),
+        ("machine", "GPU"): recorded(gpu, "name"),
+        ("machine", "GPU driver"): recorded(environment, "gpu_driver", "version") if gpu else None,
+        ("machine", "CPU"): recorded(environment, "cpu", "name"),
+        ("machine", "usable cores"): recorded(environment, "cpu", "usable_cores"),
+        ("machine", "CPU quota"): recorded(environment, "cpu", "cgroup_cpu_quota"),
     }
 
 
 def _versions(header: Header) -> dict[tuple[Kind, str], str | None]:
     environment = header.environment
     return {
-        ("versions", "TensorFlow"): _at(environment, "tensorflow", "version"),
-        ("versions", "Keras"): _at(environment, "tensorflow", "keras_version"),
-        ("versions", "CUDA"): _at(environment, "tensorflow", "cuda_version"),
-        ("versions", "cuDNN"): _at(environment, "tensorflow", "cudnn_version"),
-        ("versions", "Python"): _at(environment, "python", "version"),
+        ("versions", "TensorFlow"): recorded(environment, "tensorflow", "version"),
+        ("versions", "Keras"): recorded(environment, "tensorflow", "keras_version"),
+        ("versions", "CUDA"): recorded(environment, "tensorflow", "cuda_version"),
+        ("versions", "cuDNN"): recorded(environment, "tensorflow", "cudnn_version"),
+        ("versions", "Python"): recorded(environment, "python", "version"),
     }
 
 
@@ -75,20 +75,20 @@ def _other(header: Header) -> dict[tuple[Kind, str], str | None]:
     environment = header.environment
     found: dict[tuple[Kind, str], str | None] = {
         ("other", "weights"): header.weights_sha256,
-        ("other", "GPU id"): _at(header.measured_gpu, "uuid"),
-        ("other", "system"): _at(environment, "os", "release"),
-        ("other", "host fingerprint"): _at(environment, "fingerprint"),
+        ("other", "GPU id"): recorded(header.measured_gpu, "uuid"),
+        ("other", "system"): recorded(environment, "os", "release"),
+        ("other", "host fingerprint"): recorded(environment, "fingerprint"),
     }
     for name in sorted(_mapping(environment.get("packages"))):
         if name not in _WEIGHTLESS_PACKAGES:
-            found["other", name] = _at(environment, "packages", name)
+            found["other", name] = recorded(environment, "packages", name)
     for name in sorted(_mapping(environment.get("variables"))):
-        found["other", f"${name}"] = _at(environment, "variables", name)
+        found["other", f"${name}"] = recorded(environment, "variables", name)
     return found
 
 
-def _at(tree: Any, *path: str) -> str | None:
-    """Follow *path* into nested mappings. None: something on the way is absent."""
+def recorded(tree: Any, *path: str) -> str | None:
+    """Follow *path* into nested mappings and write what is there. None: something on the way is absent."""
     for step in path:
         tree = _mapping(tree).get(step)
     return str(tree) if isinstance(tree, str | int | float) and not isinstance(tree, bool) and tree != "" else None
