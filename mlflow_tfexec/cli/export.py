@@ -12,15 +12,14 @@ from mlflow_tfexec.cli.request import AUTO, one_of, unless_auto
 from mlflow_tfexec.errors import EXIT_DONE, RequestError
 
 if TYPE_CHECKING:
-    from mlflow_tfexec.exports import ExportFormat
+    from mlflow_tfexec.exports import ExportFormat, Write
     from mlflow_tfexec.records.recording import Recording
 
 
 def command(
     references: Annotated[list[str], typer.Argument(help="Run ids, or paths of recordings.")],
-    export_format: Annotated[
-        str, typer.Option("--format", help="csv or parquet: every timed call; json: all that is derived; pyperf.")
-    ],
+    export_format: Annotated[str, typer.Option("--format", help="csv, parquet, json (all that is derived) or pyperf.")],
+    rows: Annotated[str, typer.Option(help="Of csv and parquet: calls, or modes with their metrics.")] = "calls",
     output: Annotated[str, typer.Option(help="File to write to; auto prints, which parquet cannot.")] = AUTO,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     tracking_uri: Annotated[str, typer.Option(help="Where run ids are looked up; auto: MLflow's own setting.")] = AUTO,
@@ -29,6 +28,7 @@ def command(
     from mlflow_tfexec.exports import formats
 
     format_ = formats()[one_of("format", export_format, tuple(formats()))]
+    write = _writer(format_, rows)
     target = None if unless_auto(output) is None else Path(output)
     if target is None and not format_.is_text:
         raise RequestError(f"{format_.name} is not text and cannot be printed. Name a file with --output.")
@@ -37,11 +37,20 @@ def command(
     recordings = _load(references, tracking_uri)
     if target is None:
         content = io.BytesIO()
-        format_.write(recordings, content)
+        write(recordings, content)
         typer.echo(content.getvalue(), nl=False)
     else:
-        _write_whole(format_, recordings, target)
+        _write_whole(write, recordings, target)
     return EXIT_DONE
+
+
+def _writer(format_: "ExportFormat", rows: str) -> "Write":
+    """Choose what a row is. Raises RequestError for a format that has no rows."""
+    if one_of("rows", rows, ("calls", "modes")) == "calls":
+        return format_.write
+    if format_.write_modes is None:
+        raise RequestError(f"{format_.name} has no rows to choose. Leave out --rows, or take csv or parquet.")
+    return format_.write_modes
 
 
 def _load(references: Sequence[str], tracking_uri: str) -> list["Recording"]:
@@ -82,12 +91,12 @@ def _is_recording(path: Path) -> bool:
     return first.startswith(b"{") and b'"tfexec-recording"' in first
 
 
-def _write_whole(format_: "ExportFormat", recordings: Sequence["Recording"], target: Path) -> None:
+def _write_whole(write: "Write", recordings: Sequence["Recording"], target: Path) -> None:
     """Write a file that is there whole or not at all: under another name first, beside the one wanted."""
     temporary = target.with_name(f".{target.name[:100]}.{os.getpid()}.part")
     try:
         with temporary.open("xb") as stream:
-            format_.write(recordings, stream)
+            write(recordings, stream)
         temporary.replace(target)
     except OSError as error:
         raise _cannot_write(target, error) from None

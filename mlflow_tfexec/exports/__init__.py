@@ -4,9 +4,9 @@ A report says what follows from a benchmark; an export hands its numbers to othe
 """
 
 from mlflow_tfexec._registry import discover
-from mlflow_tfexec.exports._format import ExportFormat
+from mlflow_tfexec.exports._format import ExportFormat, Write
 
-__all__ = ["ExportFormat", "formats"]
+__all__ = ["ExportFormat", "Write", "formats"]
 
 
 def formats() -> dict[str, ExportFormat]:

@@ -6,6 +6,9 @@ from typing import BinaryIO
 
 from mlflow_tfexec.records.recording import Recording
 
+Write = Callable[[Sequence[Recording], BinaryIO], None]
+"""(recordings in the order wanted, a stream at its beginning). Same recordings, same bytes."""
+
 
 @dataclass(frozen=True)
 class ExportFormat:
@@ -17,5 +20,7 @@ class ExportFormat:
     """Of a file that holds it, dot included."""
     is_text: bool
     """True: UTF-8, fit to be printed."""
-    write: Callable[[Sequence[Recording], BinaryIO], None]
-    """(recordings in the order wanted, a stream at its beginning). Same recordings, same bytes."""
+    write: Write
+    """Tables: one row per timed call."""
+    write_modes: Write | None = None
+    """Tables: one row per benchmark and mode. None: not a table."""

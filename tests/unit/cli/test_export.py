@@ -52,6 +52,14 @@ def test_a_file_holds_the_export_and_nothing_is_left_beside_it(export, path, tmp
     assert list(target.parent.iterdir()) == [target]
 
 
+def test_rows_are_calls_or_modes(export, path):
+    stream = io.BytesIO()
+    exports.formats()["csv"].write_modes([RECORDING], stream)
+
+    assert export(path, "--format", "csv", "--rows", "calls")[1] == content("csv", RECORDING)
+    assert export(path, "--format", "csv", "--rows", "modes")[1] == stream.getvalue()
+
+
 def test_several_benchmarks_make_one_export(export, path, tmp_path):
     other = write_recording(OTHER, tmp_path / "other")
 
@@ -77,6 +85,8 @@ def test_what_is_no_path_is_looked_up_as_a_run(export, monkeypatch):
         (["--format", "xlsx"], "No format named 'xlsx'. Known: csv, json, parquet, pyperf."),
         (["--format", "parquet"], "parquet is not text and cannot be printed. Name a file with --output."),
         (["--format", "csv", "--output", "."], "Cannot write '.': it is not a file."),
+        (["--format", "json", "--rows", "modes"], "json has no rows to choose. Leave out --rows, or take csv or"),
+        (["--format", "csv", "--rows", "rounds"], "No rows named 'rounds'. Known: calls, modes."),
         ([], "Missing option '--format'"),
     ],
 )
