@@ -1,10 +1,10 @@
 """`mlflow-tfexec export`: hand the numbers of benchmarks to other programs."""
 
 import io
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
 
 import typer
 
@@ -14,6 +14,9 @@ from mlflow_tfexec.errors import EXIT_DONE, RequestError
 if TYPE_CHECKING:
     from mlflow_tfexec.exports import ExportFormat, Write
     from mlflow_tfexec.records.recording import Recording
+
+# A file without a line break is not read to its end.
+_LONGEST_HEADER = 1 << 20
 
 
 def command(
@@ -86,14 +89,14 @@ def _refuse_existing(target: Path, *, force: bool) -> None:
 def _is_recording(path: Path) -> bool:
     """Say whether a file begins as recordings do: with a whole object on its first line that names the format."""
     with path.open("rb") as stream:
-        first = stream.readline()
+        first = stream.readline(_LONGEST_HEADER)
     # An export to JSON holds the same words, over many lines.
     return first.startswith(b"{") and b'"tfexec-recording"' in first
 
 
 def _write_whole(write: "Write", recordings: Sequence["Recording"], target: Path) -> None:
     """Write a file that is there whole or not at all: under another name first, beside the one wanted."""
-    temporary = target.with_name(f".{target.name[:100]}.{os.getpid()}.part")
+    temporary = target.with_name(f".{target.name[:40]}.{uuid4().hex[:12]}.part")
     try:
         with temporary.open("xb") as stream:
             write(recordings, stream)
