@@ -4,6 +4,7 @@ import base64
 
 from mlflow_tfexec.reports._drawings import drawings
 from mlflow_tfexec.reports._format import Format
+from mlflow_tfexec.reports._page import page_template
 from mlflow_tfexec.reports._pairs import matrix
 from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Table
 
@@ -13,21 +14,7 @@ def render(table: Table) -> str:
 
     Text from outside passes through Jinja's autoescape, and the page's own content policy forbids scripts.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=PackageLoader("mlflow_tfexec.reports", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    # Our own markup, in which every text from outside is escaped already.
-    environment.filters["svg"] = lambda drawing, prefix: Markup(drawing.svg(prefix=prefix))  # noqa: S704 - as said
-    template = environment.get_template("report.html.j2")
-    return template.render(
+    return page_template("report.html.j2").render(
         benchmarks=table.benchmarks,
         control_note=CONTROL_NOTE,
         matrix=lambda benchmark: matrix(benchmark.judgement),
