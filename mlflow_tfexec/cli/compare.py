@@ -18,7 +18,7 @@ def command(
     allow_mixed: Annotated[
         bool, typer.Option("--allow-mixed", help="Compare also what differs in more than one thing.")
     ] = False,
-    report_format: Annotated[str, typer.Option("--format", help="console, markdown, json or csv.")] = "console",
+    report_format: Annotated[str, typer.Option("--format", help="console, markdown, html, json or csv.")] = "console",
     output: Annotated[str, typer.Option(help="File to write to; auto prints.")] = AUTO,
     tracking_uri: Annotated[str, typer.Option(help="Where run ids are looked up; auto: MLflow's own setting.")] = AUTO,
 ) -> int:

@@ -103,7 +103,7 @@ def test_a_terminal_gets_its_width_and_colour(compare, paths, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "refused"),
     [
-        (["--format", "pdf"], "No format named 'pdf'. Known: console, csv, json, markdown"),
+        (["--format", "pdf"], "No format named 'pdf'. Known: console, csv, html, json, markdown"),
         (["--mode", "xlla"], "Mode 'xlla' was not measured in two of the benchmarks"),
         (["--margin", "wide"], "--margin 'wide' is not a number."),
         (["--output", "nowhere/at/all.txt"], "Cannot write 'nowhere/at/all.txt': No such file or directory."),
