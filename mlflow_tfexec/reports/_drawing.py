@@ -99,8 +99,14 @@ def _inline(text: str, *, label: str, prefix: str) -> str:
         element.text = element.tail = None
         _prefix_ids(element, prefix)
         _shorten_numbers(element)
-    root.attrib.pop("version", None)
-    root.attrib |= {"xmlns": _SVG, "role": "img", "aria-label": re.sub("[\ufffe\uffff]", "", label), "style": _LINES}
+    # Without a width and a height of its own it takes those of its place in the page.
+    root.attrib = {
+        "xmlns": _SVG,
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-label": re.sub("[\ufffe\uffff]", "", label),
+        "style": _LINES,
+    }
     return ET.tostring(root, encoding="unicode")
 
 
