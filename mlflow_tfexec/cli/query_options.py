@@ -50,6 +50,11 @@ class QueryOptions:
     limit: str = AUTO
 
     @property
+    def experiments(self) -> tuple[str, ...]:
+        """Name the experiments that are asked for; none: all."""
+        return tuple(name for name in self.experiment if unless_auto(name) is not None)
+
+    @property
     def given(self) -> dict[str, str]:
         """Name the options that ask for something, `--` included, with what was said."""
         said = {
@@ -64,7 +69,7 @@ class QueryOptions:
             "--limit": self.limit,
         }
         given = {option: text for option, text in said.items() if unless_auto(text) is not None}
-        return given | ({"--experiment": ", ".join(self.experiment)} if self.experiment else {})
+        return given | ({"--experiment": ", ".join(self.experiments)} if self.experiments else {})
 
 
 def build_query(options: QueryOptions, *, default_limit: int | None = None) -> "Query":
@@ -90,7 +95,7 @@ def build_query(options: QueryOptions, *, default_limit: int | None = None) -> "
         since_ms=None if since is None else filters.since_ms(since, now_ms=now_ms),
         until_ms=None if until is None else filters.until_ms(until, now_ms=now_ms),
         extra=unless_auto(options.filter),
-        experiments=tuple(options.experiment),
+        experiments=options.experiments,
         limit=whole("limit", limit, most=_MOST) if limit else default_limit or filters.DEFAULT_LIMIT,
     )
     if query.since_ms is not None and query.until_ms is not None and query.since_ms > query.until_ms:

@@ -129,9 +129,13 @@ def _csv(found: Sequence["FoundBenchmark"]) -> str:
 
 
 def _started(one: "FoundBenchmark", pattern: str) -> str | None:
+    """Write when a benchmark began. None: MLflow does not know, or it is no time that a calendar has."""
     if one.started_ms is None:
         return None
-    return datetime.fromtimestamp(one.started_ms / 1000, tz=timezone.utc).strftime(pattern)
+    try:
+        return datetime.fromtimestamp(one.started_ms / 1000, tz=timezone.utc).strftime(pattern)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 _FORMATS = {"console": _console, "json": _json, "csv": _csv}

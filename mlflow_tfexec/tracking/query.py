@@ -177,7 +177,7 @@ def _with_mode(store: _Searched, query: Query, conditions: str) -> list[Any]:
             for found in store.pages(benchmark_filter(query, sorted(new)), len(new)):
                 parents.update((run.info.run_id, run) for run in found)
         newest = list(_by_benchmark(_sorted(parents.values())).values())[: query.limit]
-        if len(newest) == query.limit and page and _start(page[-1]) <= min(_start(same[0]) for same in newest):
+        if page and len(newest) == query.limit and _start(page[-1]) <= _start(newest[-1][0]):
             break
     if not seen and query.extra is not None:
         # Nobody has read it yet, and what is wrong with it should be told.

@@ -1,6 +1,7 @@
 """`runs`, and the options of a query."""
 
 import csv
+import dataclasses
 import io
 import json
 
@@ -115,6 +116,12 @@ def test_json_says_null_for_what_is_not_known(runs):
     assert out.isascii()
 
 
+def test_a_time_that_no_calendar_has_is_not_known(runs):
+    _, out, _, _ = runs("--format", "json", found=[dataclasses.replace(FOUND, started_ms=10**18)])
+
+    assert json.loads(out)["benchmarks"][0]["started"] is None
+
+
 def test_csv_has_a_row_for_each_and_nothing_that_a_spreadsheet_would_run(runs):
     _, out, _, _ = runs("--format", "csv")
 
@@ -157,7 +164,19 @@ def test_options_become_the_query(runs):
 
 
 def test_auto_asks_for_nothing(runs):
-    options = ["model", "gpu", "tf-version", "mode", "task", "since", "until", "filter", "limit", "tracking-uri"]
+    options = [
+        "model",
+        "experiment",
+        "gpu",
+        "tf-version",
+        "mode",
+        "task",
+        "since",
+        "until",
+        "filter",
+        "limit",
+        "tracking-uri",
+    ]
 
     _, _, _, asked = runs(*(word for option in options for word in (f"--{option}", "auto")))
 
