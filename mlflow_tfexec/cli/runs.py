@@ -24,6 +24,8 @@ _COLUMNS = (
     "experiment", "run_id", "benchmark_id", "note",
 )  # fmt: skip
 
+_HEADINGS = ("when (UTC)", "model", "device", "TensorFlow", "ordering", "status", "run", "note")
+
 # Without a terminal nothing is wrapped: one line is one benchmark, whatever reads it.
 _UNBOUNDED_WIDTH = 100_000
 
@@ -67,7 +69,10 @@ def command(
 
 
 def _console(found: Sequence["FoundBenchmark"]) -> str:
-    """Write a table, fitted to the terminal; a pipe gets one unbroken line for each benchmark and no colour."""
+    """Write a table; on a terminal that is too narrow for it, a few lines for each benchmark.
+
+    A pipe gets one unbroken line for each benchmark and no colour.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -75,24 +80,35 @@ def _console(found: Sequence["FoundBenchmark"]) -> str:
     if not found:
         return ""
     terminal = sys.stdout.isatty()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    headings = ("when (UTC)", "model", "device", "TensorFlow", "ordering", "status", "run", "note")
+    width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED_WIDTH
     rows = [_cells(one) for one in found]
-    for place, heading in enumerate(headings):
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for place, heading in enumerate(_HEADINGS):
         if heading != "note" or any(row[place] for row in rows):
-            table.add_column(heading, no_wrap=heading in {"when (UTC)", "run"}, overflow="fold")
+            table.add_column(heading, no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row[: len(table.columns)]))
     content = io.StringIO()
-    Console(
+    console = Console(
         file=content,
-        width=shutil.get_terminal_size().columns if terminal else _UNBOUNDED_WIDTH,
+        width=width,
         force_terminal=terminal,
         color_system="standard" if terminal else None,
         no_color=not terminal,
         legacy_windows=False,
-    ).print(table)
+    )
+    if terminal and Console(width=_UNBOUNDED_WIDTH).measure(table).maximum > width:
+        return "".join(map(_stacked, rows))
+    console.print(table)
     return "".join(f"{line.rstrip()}\n" for line in content.getvalue().splitlines())
+
+
+def _stacked(cells: Sequence[str]) -> str:
+    """Write one benchmark on a few lines, the widest things on their own."""
+    when, model, device, tensorflow, ordering, status, run, note = cells
+    facts = (model, device, tensorflow and f"TensorFlow {tensorflow}", status)
+    head = f"{when}  {' · '.join(fact for fact in facts if fact)}".strip()
+    return "".join(f"{line}\n" for line in (head, *(f"  {text}" for text in (ordering, run, note) if text)))
 
 
 def _cells(one: "FoundBenchmark") -> list[str]:

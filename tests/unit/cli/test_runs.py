@@ -78,19 +78,36 @@ def test_the_column_of_notes_is_there_only_if_there_is_a_note(runs):
     assert "note" not in runs(found=[FOUND])[1].splitlines()[0]
 
 
-def test_a_terminal_gets_a_table_of_its_width_with_whole_run_ids(runs, monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
-    monkeypatch.setenv("COLUMNS", "100")
+
+def test_a_wide_terminal_gets_a_table(runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "180")
     monkeypatch.setattr("sys.stdout", stream := Terminal())
     runs()
-    out = stream.getvalue()
+    lines = stream.getvalue().splitlines()
 
-    assert "\x1b[1m" in out
-    assert "\x1b[2J" not in out
-    assert "a" * 32 in out
+    assert len(lines) == 3
+    assert "\x1b[1m" in lines[0]
+    assert "\x1b[2J" not in stream.getvalue()
+    assert "a" * 32 in lines[1]
+
+
+def test_a_narrow_terminal_gets_a_few_lines_for_each_benchmark(runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setattr("sys.stdout", stream := Terminal())
+    runs()
+
+    assert stream.getvalue().splitlines() == [
+        "2026-01-31 12:00  EfficientNetV2S · NVIDIA T4 · TensorFlow 2.21.0 · complete",
+        "  eager > graph = graph_nojit > xla",
+        f"  {'a' * 32}",
+        "=cmd [2J[bold] · CPU",
+        f"  {'c' * 32}",
+        "  schema 2, not 1",
+    ]
 
 
 def test_json_says_null_for_what_is_not_known(runs):
