@@ -29,6 +29,9 @@ def command(
     ] = AUTO,
     undecided: Annotated[str, typer.Option(help="What to do if nothing is shown: pass or fail.")] = _PASS,
     junit: Annotated[str, typer.Option(help="File to write JUnit XML to.")] = AUTO,
+    relative_to: Annotated[
+        str, typer.Option(help="Divide by the time of this mode in the same round first; auto: do not.")
+    ] = AUTO,
     allow_mixed: Annotated[
         bool, typer.Option("--allow-mixed", help="Check also against another machine, model or input.")
     ] = False,
@@ -38,16 +41,27 @@ def command(
     from mlflow_tfexec.cli.output import deliver
     from mlflow_tfexec.cli.references import load_reference
     from mlflow_tfexec.reports._junit import junit as write_junit
+    from mlflow_tfexec.reports._text import plain
     from mlflow_tfexec.statistics.gate import check_against
 
     undecided_fails = one_of("outcome for --undecided", undecided, (_PASS, _FAIL)) == _FAIL
     chosen_margin = optional_margin(margin)
     new = load_reference(reference, tracking_uri=tracking_uri)
     base = _base(against, new, tracking_uri, allow_mixed=allow_mixed)
-    gate = check_against(new, base, modes=mode or None, margin=chosen_margin, allow_mixed=allow_mixed)
+    gate = check_against(
+        new,
+        base,
+        modes=mode or None,
+        margin=chosen_margin,
+        relative_to=unless_auto(relative_to),
+        allow_mixed=allow_mixed,
+    )
     if unless_auto(junit) is not None:
         deliver(write_junit(gate, undecided_fails=undecided_fails), output=junit)
     typer.echo(reason_line(gate))
+    if gate.outcome != "passed":
+        for finding in gate.findings:
+            typer.echo(f"mlflow-tfexec: {plain(finding.sentence())}", err=True)
     failed = gate.outcome == "regression" or (undecided_fails and gate.outcome == "undecided")
     return EXIT_REGRESSION if failed else EXIT_DONE
 
@@ -67,6 +81,6 @@ def reason_line(gate: "Gate") -> str:
     from mlflow_tfexec.reports._text import plain
 
     deciding = "; ".join(f"{mode.mode} {mode.reason}" for mode in gate.of(gate.outcome))
-    return plain(
-        f"{gate.outcome}: {deciding}. {gate.model}, against benchmark {gate.base_id}, margin {gate.margin:.3g}"
-    )
+    relative = f", relative to {gate.relative_to}" if gate.relative_to else ""
+    against = f"{gate.model}, against benchmark {gate.base_id}, margin {gate.margin:.3g}{relative}"
+    return plain(f"{gate.outcome}: {deciding}. {against}")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, one_of, optional_margin
+from mlflow_tfexec.cli.request import AUTO, one_of, optional_margin, unless_auto
 from mlflow_tfexec.errors import EXIT_DONE
 
 
@@ -15,6 +15,9 @@ def command(
         list[str] | None, typer.Option("--mode", help="Only this mode; may be given several times.")
     ] = None,
     margin: Annotated[str, typer.Option(help="Margin of equivalence; auto: the smallest of the benchmarks'.")] = AUTO,
+    relative_to: Annotated[
+        str, typer.Option(help="Divide by the time of this mode in the same round first; auto: do not.")
+    ] = AUTO,
     allow_mixed: Annotated[
         bool, typer.Option("--allow-mixed", help="Compare also what differs in more than one thing.")
     ] = False,
@@ -32,7 +35,13 @@ def command(
     format_ = formats[one_of("format", report_format, tuple(formats))]
     chosen_margin = optional_margin(margin)
     recordings = [load_reference(reference, tracking_uri=tracking_uri) for reference in references]
-    across = compare_across(recordings, modes=mode or None, margin=chosen_margin, allow_mixed=allow_mixed)
+    across = compare_across(
+        recordings,
+        modes=mode or None,
+        margin=chosen_margin,
+        relative_to=unless_auto(relative_to),
+        allow_mixed=allow_mixed,
+    )
     table = across_table(recordings, across)
     printed = format_ is console.FORMAT and output == AUTO
     deliver(console.render(table, **terminal_fit()) if printed else format_.render(table), output=output)

@@ -33,7 +33,8 @@ class ModeAcross:
     latencies: Mapping[str, Latency]
     """By label. A benchmark in which the mode failed, differs in its outputs or was not asked for is absent."""
     comparisons: tuple[Comparison, ...]
-    """Every two benchmarks: the time in the later one given (`a`) over that in the earlier (`b`)."""
+    """Every two benchmarks: the time in the later one given (`a`) over that in the earlier (`b`); with `relative_to`,
+    how much more than that mode it takes, one over the other."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Across:
     """Facts that are not the same in all; values in the order of the sides."""
     margin: float
     """Of equivalence, as a fraction."""
+    relative_to: str | None
+    """Mode by whose time in the same round every time was divided before it was compared. None: none."""
     scope: Scope
     """`launches` only where every benchmark has several."""
     modes: tuple[ModeAcross, ...]
@@ -58,6 +61,7 @@ class Across:
                 asdict(difference) | {"values": list(difference.values)} for difference in self.differences
             ],
             "margin": self.margin,
+            "relative_to": self.relative_to,
             "scope": self.scope,
             "modes": [_mode_dict(mode) for mode in self.modes],
             "findings": [finding.model_dump(mode="json") for finding in self.findings],

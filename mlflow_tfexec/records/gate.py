@@ -31,6 +31,8 @@ class Gate:
     base_id: str
     """Benchmark id of the one that it was held against."""
     margin: float
+    relative_to: str | None
+    """Mode that every time was divided by first. None: none."""
     modes: tuple[ModeOutcome, ...]
     findings: tuple[Finding, ...]
     """Of the comparison; `B` in them is the one that was checked, `A` the other."""

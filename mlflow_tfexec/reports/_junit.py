@@ -18,7 +18,10 @@ def junit(gate: Gate, *, undecided_fails: bool) -> str:
     suites = ET.Element("testsuites", {"name": "mlflow-tfexec check", **counts})
     suite = ET.SubElement(suites, "testsuite", {"name": _safe(gate.model), **counts})
     properties = ET.SubElement(suite, "properties")
-    for name, value in (("benchmark", gate.new_id), ("against", gate.base_id), ("margin", repr(gate.margin))):
+    facts = {"benchmark": gate.new_id, "against": gate.base_id, "margin": repr(gate.margin)}
+    if gate.relative_to is not None:
+        facts["relative_to"] = gate.relative_to
+    for name, value in facts.items():
         ET.SubElement(properties, "property", {"name": name, "value": _safe(value)})
     for mode in gate.modes:
         case = ET.SubElement(suite, "testcase", {"classname": _safe(gate.model), "name": _safe(mode.mode)})

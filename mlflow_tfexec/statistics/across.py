@@ -4,9 +4,6 @@ import itertools
 import math
 import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
 
 from mlflow_tfexec.records.across import Across, ModeAcross, Side
 from mlflow_tfexec.records.differences import differences
@@ -15,30 +12,16 @@ from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.statistics.across_findings import across_findings
 from mlflow_tfexec.statistics.across_request import chosen_modes, refuse_mixed, refuse_repeated
 from mlflow_tfexec.statistics.comparison import decide, launches_needed
-from mlflow_tfexec.statistics.estimates import launch_log_times
 from mlflow_tfexec.statistics.family import Claim, claim_together
-from mlflow_tfexec.statistics.intervals import Spread, round_spread, sample_std
 from mlflow_tfexec.statistics.judge import judge
 from mlflow_tfexec.statistics.looks import ERROR
-from mlflow_tfexec.statistics.moderation import Variance, moderate
+from mlflow_tfexec.statistics.moderation import Variance
 from mlflow_tfexec.statistics.noise_floor import noise_floor, withhold
 from mlflow_tfexec.statistics.rounds import Rounds, read_rounds
+from mlflow_tfexec.statistics.unpaired import Estimate, estimates, unpaired_spread
 
 _Key = tuple[str, int, int]
 """Mode, place of the later benchmark, place of the earlier one."""
-
-
-@dataclass(frozen=True)
-class _Estimate:
-    """One mode in one benchmark, as logs of times in ns."""
-
-    center: float
-    """Mean over launches."""
-    launches: int
-    variance: Variance | None
-    """Of one launch. None: there is but one."""
-    rounds: Spread | None
-    """Of the median of the only launch. None: there are several, or too few rounds."""
 
 
 def compare_across(
@@ -46,6 +29,7 @@ def compare_across(
     *,
     modes: Sequence[str] | None = None,
     margin: float | None = None,
+    relative_to: str | None = None,
     error: float = ERROR,
     allow_mixed: bool = False,
 ) -> Across:
@@ -66,13 +50,16 @@ def compare_across(
     10.4 % (four modes, 5 launches against 3 noisier ones). A tenth is found in 97 % with 3 launches each and a launch
     noise of 1 %, and in 99 % with 5 and 2 %.
 
-    What no interval here contains is drift of the machine between the benchmarks; a finding says so. Where a
-    benchmark's own A/A control differs, verdicts below twice that difference are withheld.
+    What no interval here contains is drift of the machine between the benchmarks; a finding says so. With *relative_to*
+    most of it cancels: every time is first divided by that of this mode in the same round, and what is compared is how
+    many times as long a mode takes as it. A slow-down that both share is then not seen. Where a benchmark's own A/A
+    control differs, verdicts below twice that difference are withheld.
 
     Args:
         recordings: two or more, each of a benchmark of its own. Nothing is ever pooled.
         modes: which to compare. None: all that were measured, as `ok`, in two of the benchmarks or more.
         margin: two times that differ by less than this fraction are equivalent. None: the smallest of the benchmarks'.
+        relative_to: mode that stands for the machine's speed, such as `eager`. None: times as they are.
         error: chance that any of the verdicts is wrong.
         allow_mixed: True compares also what differs in more than one of subject, machine and versions.
 
@@ -87,10 +74,10 @@ def compare_across(
     margin = min(recording.spec.margin for recording in recordings) if margin is None else margin
     judgements = [judge(recording, margin=margin) for recording in recordings]
     labels = side_labels(len(recordings))
-    chosen = chosen_modes(judgements, labels, modes)
+    chosen = chosen_modes(judgements, labels, modes, relative_to)
     rounds = [read_rounds(recording) for recording in recordings]
     sides = tuple(map(_side, labels, recordings, judgements, rounds))
-    compared = _compare(rounds, chosen, labels, error=error, margin=margin)
+    compared = _compare(rounds, chosen, labels, relative_to=relative_to, error=error, margin=margin)
     granted = _withhold(compared, judgements, margin=margin)
     across = tuple(_mode_across(mode, chosen[mode], judgements, labels, granted) for mode in chosen)
     scope: Scope = "launches" if all(side.launches > 1 for side in sides) else "this launch only"
@@ -98,9 +85,10 @@ def compare_across(
         sides=sides,
         differences=differing,
         margin=margin,
+        relative_to=relative_to,
         scope=scope,
         modes=across,
-        findings=tuple(across_findings(recordings, judgements, sides, across)),
+        findings=tuple(across_findings(recordings, judgements, sides, across, relative_to=relative_to)),
     )
 
 
@@ -126,12 +114,13 @@ def _compare(
     chosen: Mapping[str, Sequence[int]],
     labels: Sequence[str],
     *,
+    relative_to: str | None,
     error: float,
     margin: float,
 ) -> dict[_Key, Comparison]:
     """Compare every two benchmarks that have a mode, for each mode; *chosen* names the places of those that do."""
-    estimates = [
-        _estimates(of_side, [mode for mode, places in chosen.items() if place in places])
+    estimated = [
+        estimates(of_side, [mode for mode, places in chosen.items() if place in places], relative_to=relative_to)
         for place, of_side in enumerate(rounds)
     ]
     keys = [
@@ -139,55 +128,19 @@ def _compare(
         for mode, places in chosen.items()
         for earlier, later in itertools.combinations(sorted(places), 2)
     ]
-    pairs = {key: (estimates[key[1]][key[0]], estimates[key[2]][key[0]]) for key in keys}
+    pairs = {key: (estimated[key[1]][key[0]], estimated[key[2]][key[0]]) for key in keys}
     centers = {key: a.center - b.center for key, (a, b) in pairs.items()}
-    claims = claim_together(centers, {key: _unpaired_spread(*pair) for key, pair in pairs.items()}, error=error)
+    claims = claim_together(centers, {key: unpaired_spread(*pair) for key, pair in pairs.items()}, error=error)
     confidence = 1 - error / len(keys)
     return {
         key: _comparison(key, claims[key], pairs[key], labels, confidence=confidence, margin=margin) for key in keys
     }
 
 
-def _estimates(rounds: Rounds, modes: Sequence[str]) -> dict[str, _Estimate]:
-    logs = {mode: launch_log_times(rounds, mode) for mode in modes}
-    # A mode that stands alone is a pair with itself: its noise is its own.
-    variances = moderate(
-        {
-            (mode, mode): Variance(sample_std(of_mode) ** 2, len(of_mode) - 1)
-            for mode, of_mode in logs.items()
-            if len(of_mode) > 1
-        }
-    )
-    return {
-        mode: _Estimate(
-            center=float(np.mean(of_mode)),
-            launches=len(of_mode),
-            variance=variances.get((mode, mode)),
-            rounds=round_spread(np.log(rounds.series_ns(mode)[0])) if rounds.launches == 1 else None,
-        )
-        for mode, of_mode in logs.items()
-    }
-
-
-def _unpaired_spread(a: _Estimate, b: _Estimate) -> Spread | None:
-    """Spread of the difference of two independent estimates, with the degrees of freedom of the weaker one.
-
-    None: one side has a single launch and the other several, so that the spread between launches is known of one only;
-    or there are too few rounds.
-    """
-    if a.variance is not None and b.variance is not None:
-        error = math.sqrt(a.variance.value / a.launches + b.variance.value / b.launches)
-        return Spread(error, min(a.variance.degrees_of_freedom, b.variance.degrees_of_freedom))
-    if a.rounds is not None and b.rounds is not None:
-        error = math.hypot(a.rounds.standard_error, b.rounds.standard_error)
-        return Spread(error, min(a.rounds.degrees_of_freedom, b.rounds.degrees_of_freedom))
-    return None
-
-
 def _comparison(
     key: _Key,
     claim: Claim,
-    pair: tuple[_Estimate, _Estimate],
+    pair: tuple[Estimate, Estimate],
     labels: Sequence[str],
     *,
     confidence: float,
@@ -206,7 +159,7 @@ def _comparison(
     )
 
 
-def _foreseen(claim: Claim, a: _Estimate, b: _Estimate, confidence: float, margin: float) -> int | None:
+def _foreseen(claim: Claim, a: Estimate, b: Estimate, confidence: float, margin: float) -> int | None:
     """Say how many launches of each side would probably decide. None: not to be foreseen."""
     if a.variance is None or b.variance is None:
         return None

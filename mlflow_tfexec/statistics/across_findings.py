@@ -24,13 +24,16 @@ def across_findings(
     judgements: Sequence[Judgement],
     sides: Sequence[Side],
     modes: Sequence[ModeAcross],
+    *,
+    relative_to: str | None,
 ) -> Iterator[Finding]:
     """Warn of all that stands between the ratios and what they seem to say, the weightiest first."""
     yield from _extent(recordings, sides)
     yield from _controls(judgements, sides)
-    yield from _left_out(judgements, sides, modes)
-    yield from _alike(modes)
-    yield _unpaired(sides)
+    yield from _left_out(judgements, sides, modes, relative_to)
+    if relative_to is None:
+        yield from _alike(modes)
+    yield _unpaired(sides, relative_to)
     yield from _undecided(modes)
 
 
@@ -75,13 +78,15 @@ def _controls(judgements: Sequence[Judgement], sides: Sequence[Side]) -> Iterato
             )
 
 
-def _left_out(judgements: Sequence[Judgement], sides: Sequence[Side], modes: Sequence[ModeAcross]) -> Iterator[Finding]:
+def _left_out(
+    judgements: Sequence[Judgement], sides: Sequence[Side], modes: Sequence[ModeAcross], relative_to: str | None
+) -> Iterator[Finding]:
     """Tell of modes that some benchmark was asked for and that are not compared in all."""
     asked = dict.fromkeys(summary.mode for judgement in judgements for summary in judgement.modes)
     compared = {mode.mode: set(mode.latencies) for mode in modes}
     labels = {side.label for side in sides}
     for name in asked:
-        if is_control(name) or compared.get(name) == labels:
+        if is_control(name) or name == relative_to or compared.get(name) == labels:
             continue
         statuses = {side.label: mode_status(judgement, name) for side, judgement in zip(sides, judgements, strict=True)}
         missing = [f"{label} {status}" for label, status in statuses.items() if status != "ok"]
@@ -105,18 +110,26 @@ def _alike(modes: Sequence[ModeAcross]) -> Iterator[Finding]:
                 code="all_moved_alike",
                 what=f"Every mode is {verdicts.pop()} in {a} than in {b}: {ratio(least)} to {ratio(most)}.",
                 why="What all modes share may be the cause, such as clocks, other work on the machine, or the model.",
-                what_to_try=f"Measure {b} once more and compare it with itself of before.",
+                what_to_try=f"Measure {b} once more, or compare relative to a mode (--relative-to eager).",
             )
 
 
-def _unpaired(sides: Sequence[Side]) -> Finding:
+def _unpaired(sides: Sequence[Side], relative_to: str | None) -> Finding:
     apart_s = _seconds_apart(sides)
     when = f", {span(apart_s)} apart" if apart_s else ""
+    what = f"The benchmarks were measured one after another{when}."
+    if relative_to is not None:
+        return Finding(
+            code="relative",
+            what=f"{what} Every time was first divided by that of {relative_to} in the same round.",
+            why=f"What changed on the machine in between cancels, and so does a slow-down that {relative_to} shares.",
+        )
     return Finding(
         code="unpaired",
-        what=f"The benchmarks were measured one after another{when}.",
+        what=what,
         why="What changed on the machine in between, such as its clocks or neighbours, is in the ratios and not in the "
         "intervals.",
+        what_to_try="Compare relative to a mode that should not have changed (--relative-to eager).",
     )
 
 

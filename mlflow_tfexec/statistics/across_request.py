@@ -58,21 +58,28 @@ def named_by_kind(differing: Sequence[Difference]) -> str:
 
 
 def chosen_modes(
-    judgements: Sequence[Judgement], labels: Sequence[str], modes: Sequence[str] | None
+    judgements: Sequence[Judgement], labels: Sequence[str], modes: Sequence[str] | None, relative_to: str | None
 ) -> dict[str, tuple[int, ...]]:
     """Say for each mode to compare in which benchmarks it was measured as `ok`, by place.
+
+    Where times are relative to a mode, only benchmarks that have this one count, and it is not compared itself.
 
     Raises:
         RequestError: a mode that was asked for is `ok` in fewer than two, or no mode is `ok` in two.
     """
     asked = dict.fromkeys(summary.mode for judgement in judgements for summary in judgement.modes)
-    names = [mode for mode in asked if not is_control(mode)] if modes is None else list(dict.fromkeys(modes))
-    places = {mode: _places(judgements, mode) for mode in names}
+    ranked = [mode for mode in asked if not is_control(mode) and mode != relative_to]
+    names = ranked if modes is None else list(dict.fromkeys(modes))
+    if relative_to is not None and relative_to in names:
+        raise RequestError(f"Mode {relative_to!r} cannot be compared relative to itself. Leave it out.")
+    within = range(len(judgements)) if relative_to is None else _places(judgements, relative_to)
+    if len(within) < _LEAST:
+        raise RequestError(_not_comparable(judgements, labels, str(relative_to)))
+    places = {mode: tuple(place for place in _places(judgements, mode) if place in within) for mode in names}
     chosen = {mode: of_mode for mode, of_mode in places.items() if len(of_mode) >= _LEAST}
-    if modes is not None:
-        for mode in names:
-            if mode not in chosen:
-                raise RequestError(_not_comparable(judgements, labels, mode))
+    for mode in names if modes is not None else ():
+        if mode not in chosen:
+            raise RequestError(_not_comparable(judgements, labels, mode))
     if not chosen:
         raise RequestError("These benchmarks have no mode in common that was measured in two of them.")
     return chosen
@@ -99,4 +106,4 @@ def _not_comparable(judgements: Sequence[Judgement], labels: Sequence[str], mode
         label: mode_status(judgement, mode) for label, judgement in zip(labels, judgements, strict=True)
     }
     fared = ", ".join(f"{label} {status}" for label, status in found.items())
-    return f"Mode {mode!r} was not measured in two of the benchmarks ({fared}). Name another, or leave --mode out."
+    return f"Mode {mode!r} was not measured in two of the benchmarks ({fared}). Name another one."

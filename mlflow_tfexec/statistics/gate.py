@@ -24,6 +24,7 @@ def check_against(
     *,
     modes: Sequence[str] | None = None,
     margin: float | None = None,
+    relative_to: str | None = None,
     allow_mixed: bool = False,
 ) -> Gate:
     """Say of each mode whether *new* is slower than *base* beyond the margin.
@@ -42,6 +43,8 @@ def check_against(
         base: the one to hold it against.
         modes: which to check. None: those that are `ok` in *base* and that *new* was asked for.
         margin: slow-downs up to this fraction are let through. None: the smaller of the two benchmarks' own.
+        relative_to: mode by whose time in the same round every time is divided first, so that the machine's drift
+            between the benchmarks cancels; what slows this mode as well is then not seen. None: times as they are.
         allow_mixed: True checks also benchmarks of unlike subjects or machines.
 
     Raises:
@@ -52,10 +55,14 @@ def check_against(
         refuse_unlike(differences([base.header, new.header]))
     margin = min(base.spec.margin, new.spec.margin) if margin is None else margin
     before, now = judge(base, margin=margin), judge(new, margin=margin)
-    names = _names(before, now, modes)
+    names = _names(before, now, modes, relative_to)
     timed = [mode for mode in names if mode_status(now, mode) == "ok"]
     # What may differ was settled above.
-    across = compare_across([base, new], modes=timed, margin=margin, allow_mixed=True) if timed else None
+    across = (
+        compare_across([base, new], modes=timed, margin=margin, relative_to=relative_to, allow_mixed=True)
+        if timed
+        else None
+    )
     outcomes = {mode: _untimed(mode, now) for mode in names if mode not in timed}
     if across is not None:
         outcomes |= {mode.mode: _timed(mode.mode, mode.comparisons[0], across) for mode in across.modes}
@@ -64,23 +71,29 @@ def check_against(
         new_id=new.header.benchmark_id,
         base_id=base.header.benchmark_id,
         margin=margin,
+        relative_to=relative_to,
         modes=tuple(outcomes[mode] for mode in names),
         findings=across.findings if across is not None else (),
     )
 
 
-def _names(before: Judgement, now: Judgement, modes: Sequence[str] | None) -> list[str]:
+def _names(before: Judgement, now: Judgement, modes: Sequence[str] | None, relative_to: str | None) -> list[str]:
     """Name the modes to check, in the order asked for."""
-    ranked = [
-        mode.mode for mode in before.modes if mode_status(before, mode.mode) == "ok" and not is_control(mode.mode)
-    ]
     asked = {mode.mode for mode in now.modes}
-    names = [mode for mode in ranked if mode in asked] if modes is None else list(dict.fromkeys(modes))
+    can_be = [
+        mode.mode
+        for mode in before.modes
+        if mode_status(before, mode.mode) == "ok"
+        and not is_control(mode.mode)
+        and mode.mode in asked
+        and mode.mode != relative_to
+    ]
+    names = can_be if modes is None else list(dict.fromkeys(modes))
     for mode in names:
-        if mode not in ranked or mode not in asked:
+        if mode not in can_be:
             raise RequestError(
                 f"Mode {mode!r} cannot be checked (before: {_fared(before, mode)}, now: {_fared(now, mode)}). "
-                f"Can be: {', '.join(one for one in ranked if one in asked) or 'none'}."
+                f"Can be: {', '.join(can_be) or 'none'}."
             )
     if not names:
         raise RequestError("These benchmarks have no mode in common that the earlier one measured.")

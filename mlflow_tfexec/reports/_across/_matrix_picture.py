@@ -36,8 +36,8 @@ def matrix_drawing(table: AcrossTable) -> Drawing | None:
     return Drawing(
         name="matrix",
         title="Every mode, every two benchmarks",
-        caption="Time in the first benchmark over time in the second, with its interval. Orange and >: the first is "
-        "slower; blue and <: it is faster; grey and =: equivalent; hatched and ?: undecided.",
+        caption=f"{table.legend[0].upper()}{table.legend[1:]}. With intervals; orange: the first is slower, "
+        "blue: it is faster, grey: equivalent, hatched: undecided.",
         width_in=2.2 + 1.6 * len(columns),
         height_in=0.9 + 0.6 * len(table.modes),
         draw=lambda figure: _draw(figure, table.modes, columns),

@@ -16,8 +16,6 @@ from mlflow_tfexec.reports._text import plain, shortened
 
 UNKNOWN = "–"
 
-_LEGEND = "time in the first over time in the second; > slower, < faster, = equivalent within {margin}, ? undecided"
-
 # What tells benchmarks apart at a glance; the rest of what differs has a table of its own.
 _SHOWN_FACTS = ("input", "GPU", "CPU", "TensorFlow", "preset", "measured", "benchmark")
 
@@ -104,9 +102,18 @@ def across_table(recordings: Sequence[Recording], across: Across) -> AcrossTable
             for difference in across.differences
         ),
         modes=tuple(_mode(mode, across.sides) for mode in across.modes),
-        legend=_LEGEND.format(margin=_numbers.percent(across.margin)),
+        legend=_legend(across),
         scope=across.scope,
         findings=tuple(_plain_finding(finding) for finding in across.findings),
+    )
+
+
+def _legend(across: Across) -> str:
+    relative = f", each divided by that of {plain(across.relative_to)} in the same round" if across.relative_to else ""
+    margin = _numbers.percent(across.margin)
+    return (
+        f"time in the first over time in the second{relative}; "
+        f"> slower, < faster, = equivalent within {margin}, ? undecided"
     )
 
 

@@ -10,7 +10,7 @@ from mlflow_tfexec.reports._text import spreadsheet_cell
 
 _COLUMNS = (
     "mode", "a", "b", "a_benchmark_id", "b_benchmark_id", "a_model", "b_model", "a_median_ms", "b_median_ms",
-    "ratio", "ci95_low", "ci95_high", "verdict", "launches_needed", "margin", "scope",
+    "ratio", "ci95_low", "ci95_high", "verdict", "launches_needed", "margin", "relative_to", "scope",
 )  # fmt: skip
 
 
@@ -36,6 +36,7 @@ def _row(across: Across, mode: ModeAcross, comparison: Comparison) -> dict[str, 
         "a_model": a.model,
         "b_model": b.model,
         "verdict": comparison.verdict,
+        "relative_to": across.relative_to or "",
         "scope": across.scope,
     }
     numbers = {

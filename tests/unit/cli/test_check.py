@@ -40,7 +40,8 @@ def written(tmp_path):
 def test_a_tenth_slower_is_3_and_one_line(check, written):
     code, out, err = check(written("b", TENTH_SLOWER), "--against", written("a"))
 
-    assert (code, err) == (3, "")
+    assert code == 3
+    assert "mlflow-tfexec: Every mode is slower in B than in A: 1." in err
     assert out.startswith("regression: eager slower, 1.")
     assert out.endswith(f". EfficientNetV2S, against benchmark {'a' * 32}, margin 0.05\n")
     assert out.count("\n") == 1
@@ -63,11 +64,11 @@ def test_the_same_build_is_never_3_however_noisy(check, written, seed):
 def test_undecided_passes_unless_it_is_to_fail(check, written):
     pair = written("b", **NOISY), "--against", written("a", **NOISY)
 
-    code, out, _ = check(*pair)
+    code, out, err = check(*pair)
     assert code == 0
     assert out.startswith("undecided: eager undecided, ")
-    assert check(*pair, "--undecided", "pass") == (code, out, "")
-    assert check(*pair, "--undecided", "FAIL") == (3, out, "")
+    assert check(*pair, "--undecided", "pass") == (0, out, err)
+    assert check(*pair, "--undecided", "FAIL") == (3, out, err)
 
 
 def test_a_margin_lets_a_slow_down_through(check, written):
@@ -88,6 +89,18 @@ def test_a_mode_that_has_crashed_since_is_3(check, written):
 
     assert code == 3
     assert out.startswith("regression: xla was ok before and is crashed now (xla ended as crashed). ")
+
+
+def test_relative_to_a_mode_a_slower_machine_is_let_through(check, written, tmp_path):
+    pair = written("b", TENTH_SLOWER, launches=5), "--against", written("a", launches=5)
+
+    code, out, err = check(*pair, "--relative-to", "eager", "--junit", tmp_path / "results.xml")
+
+    assert (code, err) == (0, "")
+    assert out.startswith("passed: graph equivalent, ")
+    assert out.endswith(", margin 0.05, relative to eager\n")
+    properties = ET.parse(tmp_path / "results.xml").getroot().iter("property")
+    assert {"name": "relative_to", "value": "eager"} in [one.attrib for one in properties]
 
 
 def test_another_machine_is_refused_and_checked_when_asked(check, written):

@@ -59,6 +59,13 @@ def test_modes_and_margin_are_as_asked(compare, paths):
     assert verdicts(out) == {"xla": ["equivalent"], "eager": ["equivalent"]}
 
 
+def test_times_may_be_relative_to_a_mode(compare, paths):
+    _, out, _ = compare(*paths, "--relative-to", "eager")
+
+    assert "each divided by that of eager in the same round" in " ".join(out.split())
+    assert "Every time was first divided by that of eager" in " ".join(out.split())
+
+
 def test_three_benchmarks_are_compared_pair_by_pair(compare, paths, tmp_path):
     third = write_recording(make_recording(benchmark_id="c" * 32, seed=2), tmp_path / "third")
 

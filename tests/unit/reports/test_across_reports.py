@@ -56,13 +56,14 @@ def hostile():
     return [recording("a", model=HOSTILE), recording("b", environment=environment, model=HOSTILE)]
 
 
-CASES = {"upgrade": upgrade, "three": three, "one_launch": one_launch, "hostile": hostile}
+RELATIVE = {"relative": "eager"}
+CASES = {"relative": upgrade, "upgrade": upgrade, "three": three, "one_launch": one_launch, "hostile": hostile}
 
 
 @cache
 def make(case):
     recordings = CASES[case]()
-    return across_table(recordings, compare_across(recordings, allow_mixed=True))
+    return across_table(recordings, compare_across(recordings, relative_to=RELATIVE.get(case), allow_mixed=True))
 
 
 @pytest.mark.parametrize("name", across_formats())

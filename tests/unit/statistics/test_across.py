@@ -15,7 +15,9 @@ from mlflow_tfexec.records.recording import End
 from mlflow_tfexec.statistics import across
 from mlflow_tfexec.statistics.across import compare_across, side_labels
 from mlflow_tfexec.statistics.estimates import launch_log_times
+from mlflow_tfexec.statistics.pairing import launch_log_ratios
 from mlflow_tfexec.statistics.rounds import read_rounds
+from mlflow_tfexec.statistics.unpaired import estimates, unpaired_spread
 
 TWO_MODES = {"eager": 9.0, "xla": 3.0}
 GPU = {"tensorflow": {"device": "GPU:0", "version": "2.19.0"}, "gpu": {"name": "Example GPU"}}
@@ -319,11 +321,86 @@ def test_the_json_form_holds_no_number_that_is_not_known():
     [first, *_] = compared.to_dict()["modes"]
     assert first["comparisons"][0]["ci95"] is None
     assert set(first["comparisons"][0]) == {"a", "b", "ratio", "ci95", "verdict", "launches_needed"}
-    assert list(compared.to_dict()) == ["benchmarks", "differences", "margin", "scope", "modes", "findings"]
+    assert list(compared.to_dict()) == [
+        "benchmarks",
+        "differences",
+        "margin",
+        "relative_to",
+        "scope",
+        "modes",
+        "findings",
+    ]
+
+
+def test_relative_to_a_mode_the_ratio_is_that_of_the_paired_ratios():
+    a, b = recording("a"), recording("b", times_ms={"eager": 9.0, "xla": 4.5})
+
+    found = only(compare_across([a, b], relative_to="eager"), "xla")
+
+    paired = [launch_log_ratios(read_rounds(one), [("xla", "eager")])["xla", "eager"] for one in (b, a)]
+    center = np.mean(paired[0]) - np.mean(paired[1])
+    scipy = stats.ttest_ind(*paired, equal_var=False)
+    half = center / scipy.statistic * stats.t.ppf(0.975, 2)
+    assert found.ratio == pytest.approx(math.exp(center), rel=1e-12)
+    assert found.ci95_low == pytest.approx(math.exp(center - half), rel=1e-9)
+    assert found.verdict == "slower"
+
+
+def test_relative_to_a_mode_a_machine_that_is_half_as_quick_makes_nothing_slower():
+    """Drift within the launches is in both modes of a round alike, and cancels as well."""
+    times = {"eager": 9.0, "graph": 4.0, "xla": 3.0}
+    pair = [recording("a", times_ms=times, launches=5), recording("b", 2.0, times_ms=times, launches=5)]
+
+    absolute, relative = compare_across(pair), compare_across(pair, relative_to="eager")
+
+    assert {only(absolute, mode).verdict for mode in times} == {"slower"}
+    assert [mode.mode for mode in relative.modes] == ["graph", "xla"]
+    assert {only(relative, mode).verdict for mode in ("graph", "xla")} == {"equivalent"}
+    assert "all_moved_alike" in codes(absolute)
+    assert codes(relative) == ["relative"]
+
+
+def test_relative_to_a_mode_single_launches_are_compared_by_their_rounds():
+    pair = [recording("a", launches=1, rounds=20), recording("b", launches=1, rounds=20)]
+
+    found = only(compare_across(pair, relative_to="eager"), "xla")
+
+    assert found.ci95_low < found.ratio < found.ci95_high
+
+
+def test_relative_to_a_mode_only_benchmarks_that_have_it_are_compared():
+    times = {"eager": 9.0, "graph": 4.0, "xla": 3.0}
+    lost = recording("b", times_ms=times, statuses={"graph": "oom"})
+    three = [recording("a", times_ms=times), lost, recording("c", times_ms=times)]
+
+    compared = compare_across(three, relative_to="graph")
+
+    assert {(c.a, c.b) for mode in compared.modes for c in mode.comparisons} == {("C", "A")}
+    with pytest.raises(RequestError, match=r"'graph' was not measured in two of the benchmarks \(A ok, B oom\)"):
+        compare_across(three[:2], relative_to="graph")
+
+
+def test_a_mode_is_not_compared_relative_to_itself():
+    with pytest.raises(RequestError, match="'xla' cannot be compared relative to itself"):
+        compare_across([recording("a"), recording("b")], modes=["eager", "xla"], relative_to="xla")
+
+
+def test_modes_that_never_shared_a_round_have_a_ratio_and_no_interval(rounds_of):
+    apart = rounds_of({"eager": [[9.0, math.nan]], "xla": [[math.nan, 3.0]]})
+
+    found = estimates(apart, ["xla"], relative_to="eager")["xla"]
+
+    assert math.exp(found.center) == pytest.approx(1 / 3)
+    assert unpaired_spread(found, found) is None
 
 
 PAIRS = 1200
 MODES = ("eager", "graph", "graph_nojit", "xla")
+
+
+def compared_as(sides, modes):
+    places = dict.fromkeys(modes, (0, 1))
+    return across._compare(sides, places, ("A", "B"), relative_to=None, error=0.05, margin=0.05)
 
 
 def wrong_verdicts(rounds_of, launches, noises, modes=MODES):
@@ -335,7 +412,9 @@ def wrong_verdicts(rounds_of, launches, noises, modes=MODES):
             rounds_of({mode: 1e6 * np.exp(generator.normal(0, noise, (count, 1))) for mode in modes})
             for count, noise in zip(launches, noises, strict=True)
         ]
-        found = across._compare(sides, dict.fromkeys(modes, (0, 1)), ("A", "B"), error=0.05, margin=0.05)
+        found = across._compare(
+            sides, dict.fromkeys(modes, (0, 1)), ("A", "B"), relative_to=None, error=0.05, margin=0.05
+        )
         wrong += any(comparison.verdict in {"slower", "faster"} for comparison in found.values())
     return wrong / PAIRS
 
@@ -357,6 +436,8 @@ def test_a_tenth_is_found_in_nine_of_ten_pairs_of_three_quiet_launches(rounds_of
             rounds_of({mode: time * np.exp(generator.normal(0, 0.01, (3, 1))) for mode in MODES})
             for time in (1e6, 1.1e6)
         ]
-        compared = across._compare(sides, dict.fromkeys(MODES, (0, 1)), ("A", "B"), error=0.05, margin=0.05)
+        compared = across._compare(
+            sides, dict.fromkeys(MODES, (0, 1)), ("A", "B"), relative_to=None, error=0.05, margin=0.05
+        )
         found += compared["xla", 1, 0].verdict == "slower"
     assert found / 300 >= 0.90

@@ -178,6 +178,27 @@ def test_no_mode_in_common_is_refused():
         check_against(recording("b", {"xla": 3.0}), recording("a", {"eager": 9.0}))
 
 
+def test_relative_to_a_mode_a_slower_machine_is_let_through_and_a_slower_mode_is_not():
+    slow_machine = slowed(1.3, modes=TIMES)
+    new, base = recording("b", slow_machine, launches=5), recording("a", launches=5)
+    worse = recording("c", slow_machine | {"xla": 3.0 * 1.3 * 1.2}, launches=5)
+
+    assert set(outcomes(check_against(new, base)).values()) == {"regression"}
+    assert outcomes(check_against(new, base, relative_to="eager")) == {"graph": "passed", "xla": "passed"}
+    assert outcomes(check_against(worse, base, relative_to="eager")) == {"graph": "passed", "xla": "regression"}
+
+
+def test_what_is_relative_to_itself_or_to_nothing_is_refused():
+    pair = recording("b"), recording("a")
+
+    with pytest.raises(RequestError, match="'eager' cannot be checked"):
+        check_against(*pair, modes=["eager"], relative_to="eager")
+    with pytest.raises(RequestError, match=r"'egaer' was not measured in two of the benchmarks"):
+        check_against(*pair, relative_to="egaer")
+    with pytest.raises(RequestError, match="no mode in common"):
+        check_against(recording("b", {"eager": 9.0}), recording("a", {"eager": 9.0}), relative_to="eager")
+
+
 def test_a_benchmark_is_not_held_against_itself():
     with pytest.raises(RequestError, match="named twice"):
         check_against(recording("a"), recording("a"))
