@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlflow_tfexec import units
 from mlflow_tfexec.records.judgement import Judgement, ModeSummary
@@ -153,7 +153,7 @@ def _draw_track(axes: "Axes", track: _Track) -> None:
         places = [point.place for point in kept]
         low, high = ([getattr(point, name) * factor for point in kept] for name in ("low_ms", "high_ms"))
         axes.fill_between(places, low, high, color=color, alpha=0.2, linewidth=0, zorder=2)
-        marks = {"marker": marker, "markersize": 3} if len(track.points) <= _MAX_MARKS else {}
+        marks: dict[str, Any] = {"marker": marker, "markersize": 3} if len(track.points) <= _MAX_MARKS else {}
         axes.plot(places, [point.median_ms * factor for point in kept], color=color, linewidth=1.0, zorder=3, **marks)
     left_out = [point for point in track.points if not point.counts]
     axes.plot(
