@@ -67,7 +67,7 @@ def _versions(header: Header) -> dict[tuple[Kind, str], str | None]:
         ("versions", "Keras"): recorded(environment, "tensorflow", "keras_version"),
         ("versions", "CUDA"): recorded(environment, "tensorflow", "cuda_version"),
         ("versions", "cuDNN"): recorded(environment, "tensorflow", "cudnn_version"),
-        ("versions", "Python"): recorded(environment, "python", "version"),
+        ("versions", "Python"): _series(recorded(environment, "python", "version")),
     }
 
 
@@ -92,6 +92,11 @@ def recorded(tree: Any, *path: str) -> str | None:
     for step in path:
         tree = _mapping(tree).get(step)
     return str(tree) if isinstance(tree, str | int | float) and not isinstance(tree, bool) and tree != "" else None
+
+
+def _series(version: str | None) -> str | None:
+    """Keep the first two numbers of a version: what Python mends within a series changes no call."""
+    return None if version is None else ".".join(version.split(".")[:2])
 
 
 def _mapping(tree: Any) -> Mapping[str, Any]:

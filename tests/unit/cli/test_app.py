@@ -150,7 +150,10 @@ def test_importing_the_package_imports_nothing_heavy():
     assert imported("import mlflow_tfexec") == set()
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["report", "--help"], ["modes"], ["frobnicate"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], *([name, "--help"] for name in ("run", "report", "compare", "check")), ["modes"], ["frobnicate"]],
+)
 def test_light_commands_import_nothing_heavy(arguments):
     found = imported(
         f"from mlflow_tfexec.cli import app; sys.stderr = None; app.run({arguments}); sys.stderr = sys.__stderr__"

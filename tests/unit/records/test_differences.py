@@ -43,6 +43,13 @@ def test_each_fact_is_told_with_its_kind_and_the_values_of_all():
     ]
 
 
+def test_python_is_compared_by_its_series():
+    older, newer, other = (header(MACHINE | {"python": {"version": v}}) for v in ("3.11.2", "3.11.9", "3.12.1"))
+
+    assert found(older, newer) == []
+    assert found(older, other) == [("versions", "Python", ("3.11", "3.12"))]
+
+
 def test_what_one_does_not_have_is_none():
     bare = {key: value for key, value in MACHINE.items() if key not in {"variables", "fingerprint"}}
 
