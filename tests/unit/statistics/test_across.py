@@ -14,7 +14,10 @@ from mlflow_tfexec.records.judgement import INVERSE
 from mlflow_tfexec.records.recording import End
 from mlflow_tfexec.statistics import across
 from mlflow_tfexec.statistics.across import compare_across, side_labels
+from mlflow_tfexec.statistics.comparison import launches_needed
 from mlflow_tfexec.statistics.estimates import launch_log_times
+from mlflow_tfexec.statistics.intervals import round_spread
+from mlflow_tfexec.statistics.moderation import Variance
 from mlflow_tfexec.statistics.pairing import launch_log_ratios
 from mlflow_tfexec.statistics.rounds import read_rounds
 from mlflow_tfexec.statistics.unpaired import estimates, unpaired_spread
@@ -158,6 +161,30 @@ def test_single_launches_are_compared_by_their_rounds_and_the_scope_says_so():
     assert "one_launch" in codes(compared)
 
 
+def test_the_interval_of_single_launches_is_student_s_with_both_standard_errors_and_the_fewer_degrees_of_freedom():
+    a, b = recording("a", launches=1, rounds=30), recording("b", launches=1, rounds=12, round_noise=0.03)
+
+    found = only(compare_across([a, b], modes=["xla"]), "xla")
+
+    of_a, of_b = (round_spread(np.log(read_rounds(one).series_ns("xla")[0])) for one in (a, b))
+    assert of_a.degrees_of_freedom > of_b.degrees_of_freedom
+    error = math.hypot(of_a.standard_error, of_b.standard_error)
+    half = stats.t.ppf(0.975, of_b.degrees_of_freedom) * error
+    assert math.log(found.ci95_high / found.ratio) == pytest.approx(half, rel=1e-9)
+
+
+def test_launches_are_foreseen_with_the_error_shared_among_the_modes():
+    noisy = {"launch_noise": 0.05, "round_noise": 0.0}
+    pair = [recording("a", **noisy), recording("b", **noisy)]
+
+    found = only(compare_across(pair), "xla")
+
+    variance = sum(np.var(logs(one, "xla"), ddof=1) for one in pair)
+    expected = launches_needed(math.log(found.ratio), Variance(variance, 2), 3, confidence=1 - 0.05 / 2, margin=0.05)
+    assert found.launches_needed == expected
+    assert only(compare_across(pair, modes=["xla"]), "xla").launches_needed < expected
+
+
 def test_a_single_launch_has_no_interval_against_several():
     compared = compare_across([recording("a", launches=1), recording("b", 2.0, launches=5)])
 
@@ -277,9 +304,11 @@ def test_modes_that_all_moved_alike_are_told():
 
     alike = compare_across([base, recording("b", 1.2, times_ms=times)])
     unlike = compare_across([base, recording("b", 1.2, times_ms=times | {"xla": 3.6})])
+    unmoved = compare_across([base, recording("b", times_ms=times)])
 
     assert "all_moved_alike" in codes(alike)
     assert "all_moved_alike" not in codes(unlike)
+    assert "all_moved_alike" not in codes(unmoved)
 
 
 def test_what_lies_between_two_measurements_is_told():

@@ -79,6 +79,14 @@ def test_the_ratio_is_new_over_base():
     assert (gate.new_id, gate.base_id) == ("b" * 32, "a" * 32)
 
 
+def test_without_a_margin_the_smaller_of_the_two_counts():
+    new, base = recording("b", slowed(1.10), launches=5, margin=0.2), recording("a", launches=5)
+
+    gate = check_against(new, base)
+
+    assert (gate.margin, gate.outcome) == (0.05, "regression")
+
+
 def test_a_slow_down_within_the_margin_is_let_through():
     new, base = recording("b", slowed(1.10), launches=5), recording("a", launches=5)
 
