@@ -3,6 +3,7 @@
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -22,19 +23,34 @@ def emit(table: Table, format_: Format, *, output: str = AUTO) -> None:
     Raises:
         RequestError: the file cannot be written.
     """
-    if output != AUTO:
-        try:
-            Path(output).write_text(format_.render(table), encoding="utf-8")
-        except OSError as error:
-            raise RequestError(f"Cannot write {output!r}: {error.strerror}.") from None
+    printed = format_.name == "console" and output == AUTO
+    deliver(_for_terminal(table) if printed else format_.render(table), output=output)
+
+
+def deliver(text: str, *, output: str = AUTO) -> None:
+    """Print *text*, or write it to the file *output*.
+
+    Raises:
+        RequestError: the file cannot be written.
+    """
+    if output == AUTO:
+        typer.echo(text, nl=False)
         return
-    typer.echo(_for_terminal(table) if format_.name == "console" else format_.render(table), nl=False)
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"Cannot write {output!r}: {error.strerror}.") from None
+
+
+def terminal_fit() -> dict[str, Any]:
+    """Say how wide the terminal is and that it takes colour, as a console report's `render` asks for it.
+
+    Empty for a pipe or a file: that gets the default width and no colour.
+    """
+    return {"width": shutil.get_terminal_size().columns, "color": True} if sys.stdout.isatty() else {}
 
 
 def _for_terminal(table: Table) -> str:
-    """Fit the console report to the terminal; a pipe gets the default width and no colour."""
     from mlflow_tfexec.reports.console import render
 
-    if not sys.stdout.isatty():
-        return render(table)
-    return render(table, width=shutil.get_terminal_size().columns, color=True)
+    return render(table, **terminal_fit())

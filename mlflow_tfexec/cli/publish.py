@@ -33,6 +33,8 @@ def publish(
     picture = benchmark.picture
     if picture is not None:
         artifacts["latency.png"] = picture
+    for drawing in reports.drawings(recording, judgement):
+        artifacts[f"{drawing.name}.png"] = drawing.png(heading=f"{judgement.model}: {drawing.title}")
     logged = log_benchmark(recording, judgement, destination, artifacts=artifacts, note=note)
     spooled.mark_logged({"tracking_uri": logged.tracking_uri, "run_id": logged.run_id})
     return logged

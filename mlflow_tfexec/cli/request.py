@@ -57,20 +57,20 @@ def build_spec(options: RunOptions) -> Spec:
     preset_name = one_of("preset", options.preset, tuple(PRESETS))
     preset = PRESETS[preset_name]
     # A number of launches given is a plan without a look in between: all the error is spent at its end.
-    looks = preset.looks if _is_auto(options.launches) else (_whole("launches", options.launches),)
+    looks = preset.looks if _is_auto(options.launches) else (whole("launches", options.launches),)
     return Spec(
         modes=_modes(options.modes),
         task=one_of("task", options.task, TASKS),
         preset=preset_name,
-        batch_size=_whole("batch-size", options.batch_size, most=_MAX_BATCH),
+        batch_size=whole("batch-size", options.batch_size, most=_MAX_BATCH),
         input_shape=None if _is_auto(options.input_shape) else _shape(options.input_shape),
         dtype=one_of("dtype", options.dtype, DTYPES),
         weights=_weights(options.weights),
         device=_device(options.device),
-        seed=_whole("seed", options.seed, least=0, most=2**31 - 1),
+        seed=whole("seed", options.seed, least=0, most=2**31 - 1),
         launches=looks[-1],
         looks=looks,
-        rounds=preset.rounds if _is_auto(options.rounds) else _whole("rounds", options.rounds),
+        rounds=preset.rounds if _is_auto(options.rounds) else whole("rounds", options.rounds),
         block_ms=_number("block-ms", options.block_ms, least=1.0, most=60_000.0),
         warmup_s=_number("warmup", options.warmup, least=0.0, most=_MAX_SECONDS),
         timeout_s=_number("timeout", options.timeout, least=1.0, most=_MAX_SECONDS),
@@ -143,7 +143,8 @@ def _suggestion(value: str, known: Sequence[str]) -> str:
     return f"{f'Did you mean {close[0]!r}? ' if close else ''}Known: {', '.join(known)}."
 
 
-def _whole(name: str, text: str, *, least: int = 1, most: int = _MAX_COUNT) -> int:
+def whole(name: str, text: str, *, least: int = 1, most: int = _MAX_COUNT) -> int:
+    """Read a whole number. Raises RequestError for what is none, or out of range."""
     try:
         value = int(text)
     except ValueError:

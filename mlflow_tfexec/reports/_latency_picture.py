@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mlflow_tfexec import units
-from mlflow_tfexec.records.judgement import Judgement, ModeSummary
+from mlflow_tfexec.records.judgement import Judgement
 from mlflow_tfexec.records.recording import Recording
-from mlflow_tfexec.records.spec import is_control
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._facts import inputs, machine
+from mlflow_tfexec.reports._look import INK, LOG_AXIS_FROM, look
 from mlflow_tfexec.reports._text import plain, shortened
 
 if TYPE_CHECKING:
@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 2_000
 """Points drawn per mode: more only make a darker smear. Boxes are always made of every call."""
-
-LOG_AXIS_FROM = 5.0
-"""Ratio of the slowest call to the fastest mode from which a linear axis would squeeze the fast modes together."""
-
-# Okabe and Ito's palette (https://jfly.uni-koeln.de/color/): told apart with any colour vision. The three also differ
-# in lightness, and the marks in shape, so that a grey print keeps them apart.
-_RANKED = "#0072B2"
-_DIFFERS = "#E69F00"
-_CONTROL = "#8C8C8C"
-_INK = "#222222"
 
 _MAX_TITLE = 52
 _MAX_SUBTITLE = 90
@@ -98,17 +88,10 @@ def _strips(recording: Recording, judgement: Judgement) -> tuple[str, list[_Stri
     strips = []
     for summary in timed:
         calls = rounds.all_calls_ns(summary.mode).astype(np.float64) * (factor / units.NS_PER_MS)
-        note, color, marker = _look(summary)
+        note, color, marker = look(summary)
         median = summary.latency_ms.median * factor if summary.latency_ms else float(np.median(calls))
         strips.append(_Strip(shortened(plain(summary.mode), _MAX_NAME), note, color, marker, calls, median))
     return unit, strips
-
-
-def _look(summary: ModeSummary) -> tuple[str, str, str]:
-    """Choose (note under the name, colour, shape of the points) of a mode."""
-    if summary.status != "ok":
-        return plain(summary.status.replace("_", " ")), _DIFFERS, "x"
-    return ("A/A control", _CONTROL, "D") if is_control(summary.mode) else ("", _RANKED, "o")
 
 
 def _draw_strip(axes: "Axes", place: int, strip: _Strip) -> None:
@@ -124,14 +107,14 @@ def _draw_strip(axes: "Axes", place: int, strip: _Strip) -> None:
     axes.scatter(drawn, heights, s=9, marker=strip.marker, color=strip.color, alpha=faint, linewidths=0.7, zorder=2)
     p05, q1, median, q3, p95 = np.percentile(strip.calls, (5, 25, 50, 75, 95))
     middle, half = place - 0.22, 0.11
-    ink: dict[str, Any] = {"color": _INK, "linewidth": 1.1, "zorder": 3}
+    ink: dict[str, Any] = {"color": INK, "linewidth": 1.1, "zorder": 3}
     axes.plot([p05, q1], [middle, middle], **ink)
     axes.plot([q3, p95], [middle, middle], **ink)
     axes.vlines([p05, p95], middle - half / 2, middle + half / 2, **ink)
     axes.fill_between(
-        [q1, q3], middle - half, middle + half, facecolor=strip.color, edgecolor=_INK, alpha=0.55, zorder=2
+        [q1, q3], middle - half, middle + half, facecolor=strip.color, edgecolor=INK, alpha=0.55, zorder=2
     )
-    axes.vlines([median], middle - half * 1.4, middle + half * 1.4, color=_INK, linewidth=2.2, zorder=4)
+    axes.vlines([median], middle - half * 1.4, middle + half * 1.4, color=INK, linewidth=2.2, zorder=4)
 
 
 def _draw_axes(axes: "Axes", strips: list[_Strip], unit: str) -> None:

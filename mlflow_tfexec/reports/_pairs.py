@@ -60,14 +60,14 @@ def matrix(judgement: Judgement) -> tuple[tuple[str, tuple[Pair | None, ...]], .
         For each mode its name and one pair per column; None on the diagonal and where nothing was compared.
     """
     pairs = {(c.a, c.b): pair(c, judgement.launch_s) for c in judgement.comparisons}
-    pairs |= {(c.b, c.a): pair(_mirrored(c), judgement.launch_s) for c in judgement.comparisons}
+    pairs |= {(c.b, c.a): pair(mirrored(c), judgement.launch_s) for c in judgement.comparisons}
     wins = {mode: [c.a for c in judgement.comparisons].count(mode) for mode, _ in pairs}
     # The slower estimate comes first in every comparison, so the slowest mode is first most often.
     names = sorted(wins, key=lambda mode: -wins[mode])
     return tuple((plain(row), tuple(pairs.get((row, column)) for column in names)) for row in names)
 
 
-def _mirrored(comparison: Comparison) -> Comparison:
+def mirrored(comparison: Comparison) -> Comparison:
     """Say the same with the two modes exchanged."""
     low, high = comparison.ci95_low, comparison.ci95_high
     return dataclasses.replace(

@@ -2,6 +2,9 @@
 
 import unicodedata
 
+# A spreadsheet takes a cell that begins so for a formula: https://owasp.org/www-community/attacks/CSV_Injection
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001 - full-width forms count as well
+
 
 def plain(text: str) -> str:
     r"""Return *text* on one line, without control characters, direction marks or broken surrogates.
@@ -21,6 +24,16 @@ def _visible(character: str) -> str:
     if category == "Cf":
         return ""
     return "\N{REPLACEMENT CHARACTER}" if category == "Cs" else character
+
+
+def spreadsheet_cell(text: str) -> str:
+    """Return *text* as `plain` does, with a leading apostrophe if a spreadsheet would take it for a formula.
+
+    >>> spreadsheet_cell("=1+1")
+    "'=1+1"
+    """
+    text = plain(text)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 def shortened(text: str, length: int) -> str:

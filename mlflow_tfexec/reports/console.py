@@ -1,25 +1,19 @@
 """A report for the terminal: columns that fit its width, prose wrapped, numbers never broken."""
 
-import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mlflow_tfexec.reports._format import Format
 from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Column, Row, Table
+from mlflow_tfexec.reports._terminal import DEFAULT_WIDTH, GAP, INDENT, hanging, indented, labelled, written
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.text import Text
-
-DEFAULT_WIDTH = 120
-"""Wide enough for the usual columns where nobody says how wide the terminal is."""
 
 # First to go where the width does not hold all; the rest is the answer itself and is stacked rather than dropped.
 _DISPENSABLE = ("memory", "group", "status", "throughput", "first_call", "mean")
 _CONTROL_MARK = "*"
 _LOG_LINES = 5
-_GAP = 2
-_INDENT = 2
 
 
 def render(table: Table, *, width: int | None = None, color: bool = False) -> str:
@@ -30,30 +24,19 @@ def render(table: Table, *, width: int | None = None, color: bool = False) -> st
         width: cells per line. None: 120.
         color: True puts in ANSI colours for a terminal; False gives plain text for a file or a pipe.
     """
-    from rich.console import Console
-
     width = width or DEFAULT_WIDTH
-    content = io.StringIO()
-    console = Console(
-        file=content,
-        width=width,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        no_color=not color,
-        markup=False,
-        highlight=False,
-        emoji=False,
-        legacy_windows=False,
-    )
+    return written(_all_parts(table, width), width=width, color=color)
+
+
+def _all_parts(table: Table, width: int) -> Iterator["RenderableType"]:
+    from rich.text import Text
+
     for number, benchmark in enumerate(table.benchmarks):
         if number:
-            console.print()
-        for part in _parts(benchmark, width):
-            console.print(part)
+            yield Text()
+        yield from _parts(benchmark, width)
     if len(table.benchmarks) > 1:
-        for part in _overview(table):
-            console.print(part)
-    return "".join(f"{line.rstrip()}\n" for line in content.getvalue().splitlines())
+        yield from _overview(table)
 
 
 def _parts(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
@@ -67,19 +50,19 @@ def _parts(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
     yield Text()
     yield Text(benchmark.ordering, style="bold")
     if benchmark.legend:
-        yield _indented(Text(benchmark.legend, style="dim"))
+        yield indented(Text(benchmark.legend, style="dim"))
     if benchmark.fastest:
-        yield _labelled("fastest", benchmark.fastest, style="green")
+        yield labelled("fastest", benchmark.fastest, style="green")
     if benchmark.best_set:
-        yield _labelled("one of these is fastest", benchmark.best_set)
+        yield labelled("one of these is fastest", benchmark.best_set)
     if benchmark.scope:
-        yield _labelled("scope", benchmark.scope)
+        yield labelled("scope", benchmark.scope)
     yield from (Text(pair, style="yellow") for pair in _undecided(benchmark))
     if benchmark.control:
         yield Text(f"noise floor: {benchmark.control.sentence}{benchmark.unstable}")
     for finding in benchmark.findings:
         yield Text()
-        yield _hanging("!", finding.sentence(), style="yellow")
+        yield hanging("!", finding.sentence(), style="yellow")
     if benchmark.where:
         yield Text()
         # Paths and commands are for copying: they stay whole, however narrow the terminal.
@@ -101,8 +84,8 @@ def _modes(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
             yield from _stacked(benchmark.columns, row)
     for row in benchmark.rows:
         if row.failure is not None:
-            yield _hanging(row.name, row.failure, style="red", width=names if columns else 0)
-            yield from (_indented(Text(f"| {line}", style="dim")) for line in row.log_tail[-_LOG_LINES:])
+            yield hanging(row.name, row.failure, style="red", width=names if columns else 0)
+            yield from (indented(Text(f"| {line}", style="dim")) for line in row.log_tail[-_LOG_LINES:])
     for note in benchmark.notes:
         yield Text(note, style="yellow")
     if any(row.control for row in measured) and columns:
@@ -121,7 +104,7 @@ def _fitting(
 
     def needed(column: Column) -> int:
         texts = (column.head, column.subhead or "", *(row.cells.get(column.key, "") for row in rows))
-        return _GAP + max(map(cell_len, texts))
+        return GAP + max(map(cell_len, texts))
 
     shown = list(columns)
     for key in (*_DISPENSABLE, None):
@@ -135,7 +118,7 @@ def _grid(columns: Sequence[Column], rows: Sequence[Row], names: int) -> "Render
     from rich.table import Table as Grid
     from rich.text import Text
 
-    grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     grid.add_column("mode", no_wrap=True, min_width=names)
     for column in columns:
         head = f"{column.head}\n{column.subhead}" if column.subhead else column.head
@@ -153,7 +136,7 @@ def _stacked(columns: Sequence[Column], row: Row) -> Iterator["RenderableType"]:
     yield Text(f"{row.name} ({CONTROL_NOTE})" if row.control else row.name, style=_style(row) or "bold")
     for column in columns:
         if column.key in row.cells and not (column.key == "status" and row.status == "ok"):
-            yield _labelled(column.head, row.cells[column.key], indent=_INDENT)
+            yield labelled(column.head, row.cells[column.key], indent=INDENT)
 
 
 def _name(row: Row) -> str:
@@ -181,31 +164,7 @@ def _overview(table: Table) -> Iterator["RenderableType"]:
     yield Text(f"{len(table.benchmarks)} benchmarks", style="bold")
     for benchmark in table.benchmarks:
         yield Text(" · ".join(benchmark.headline))
-        yield _indented(Text(benchmark.ordering))
-
-
-def _labelled(label: str, text: str, *, style: str = "", indent: int = 0) -> "RenderableType":
-    from rich.text import Text
-
-    return _indented(Text.assemble(f"{label}: ", (text, style)), indent)
-
-
-def _indented(text: "Text", indent: int = _INDENT) -> "RenderableType":
-    from rich.padding import Padding
-
-    return Padding(text, (0, 0, 0, indent))
-
-
-def _hanging(marker: str, text: str, *, style: str, width: int = 0) -> "RenderableType":
-    """Put *marker*, at least *width* wide, before *text*, whose later lines stay clear of it."""
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    grid = Grid.grid(padding=(0, _GAP, 0, 0))
-    grid.add_column(overflow="fold", min_width=width or None)
-    grid.add_column(overflow="fold")
-    grid.add_row(Text(marker, style=style), Text(text))
-    return grid
+        yield indented(Text(benchmark.ordering))
 
 
 FORMAT = Format(name="console", extension=".txt", render=render)

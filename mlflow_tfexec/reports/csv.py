@@ -6,16 +6,13 @@ import io
 from mlflow_tfexec.reports._facts import inputs
 from mlflow_tfexec.reports._format import Format
 from mlflow_tfexec.reports._table import BenchmarkTable, Row, Table
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.reports._text import spreadsheet_cell
 
 _IDENTITY = (
     "benchmark_id", "created", "model", "task", "mode", "status", "reason", "scope",
     "inputs", "batch_size", "dtype", "preset", "seed",
     "device", "gpu", "gpu_driver", "cpu", "tf_version", "keras_version", "cuda_version", "cudnn_version",
 )  # fmt: skip
-
-# A spreadsheet takes a cell that begins so for a formula: https://owasp.org/www-community/attacks/CSV_Injection
-_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001 - full-width forms count as well
 
 
 def render(table: Table) -> str:
@@ -61,14 +58,9 @@ def _cells(benchmark: BenchmarkTable, row: Row) -> dict[str, str]:
         "cudnn_version": machine.cudnn,
     }
     numbers = {"batch_size": spec.batch_size, "seed": spec.seed}
-    return {column: _guarded(text) for column, text in texts.items() if text} | {
+    return {column: spreadsheet_cell(text) for column, text in texts.items() if text} | {
         column: str(number) for column, number in numbers.items()
     }
-
-
-def _guarded(text: str) -> str:
-    text = plain(text)
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 FORMAT = Format(name="csv", extension=".csv", render=render)

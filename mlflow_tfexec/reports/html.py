@@ -2,7 +2,9 @@
 
 import base64
 
+from mlflow_tfexec.reports._drawings import drawings
 from mlflow_tfexec.reports._format import Format
+from mlflow_tfexec.reports._page import page_template
 from mlflow_tfexec.reports._pairs import matrix
 from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Table
 
@@ -12,22 +14,12 @@ def render(table: Table) -> str:
 
     Text from outside passes through Jinja's autoescape, and the page's own content policy forbids scripts.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("mlflow_tfexec.reports", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    template = environment.get_template("report.html.j2")
-    return template.render(
+    return page_template("report.html.j2").render(
         benchmarks=table.benchmarks,
         control_note=CONTROL_NOTE,
         matrix=lambda benchmark: matrix(benchmark.judgement),
         picture=_picture,
+        drawings=lambda benchmark: drawings(benchmark.recording, benchmark.judgement),
     )
 
 

@@ -1,17 +1,13 @@
 """A report to paste: into a pull request, an issue, or the description of a run."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from mlflow_tfexec.reports._format import Format
+from mlflow_tfexec.reports._markup import escaped, table_rows
 from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Row, Table
 
 _UNKNOWN = "–"
-
-# Entities where a backslash would not do: readers differ on `\|` inside a table and on `\<` before HTML.
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"}
-# An underscore between two letters or digits is only itself.
-_SPECIAL = re.compile(r"[&<>|]|[\\`*\[\]#!~{}$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def render(table: Table) -> str:
@@ -23,50 +19,50 @@ def render(table: Table) -> str:
 
 
 def _benchmark(benchmark: BenchmarkTable) -> Iterator[str]:
-    yield f"## {_escaped(benchmark.title)}"
+    yield f"## {escaped(benchmark.title)}"
     yield ""
     # The answer first: MLflow shows the first lines of a description and folds the rest away.
-    yield f"**{_escaped(benchmark.ordering)}**"
+    yield f"**{escaped(benchmark.ordering)}**"
     yield ""
     yield from _claims(benchmark)
     yield ""
     yield from _modes(benchmark)
     yield ""
     for note in benchmark.notes:
-        yield from (_escaped(note), "")
+        yield from (escaped(note), "")
     yield from _logs(benchmark)
     if benchmark.findings:
         yield from ("", "### Findings", "")
         for finding in benchmark.findings:
-            yield f"- **{_escaped(finding.code)}**: {_escaped(finding.sentence())}"
+            yield f"- **{escaped(finding.code)}**: {escaped(finding.sentence())}"
     if benchmark.pairs:
         yield from ("", "### Pairs", "")
-        yield from _rows(["pair", "time of the first over the second", "verdict"], _pair_cells(benchmark))
+        yield from table_rows(["pair", "time of the first over the second", "verdict"], _pair_cells(benchmark))
     yield from ("", "### Where and how", "")
-    yield from (f"- {_escaped(label)}: {_escaped(text)}" for label, text in benchmark.facts)
-    yield from (f"- {_escaped(label)}: {_linkable(text)}" for label, text in benchmark.where)
+    yield from (f"- {escaped(label)}: {escaped(text)}" for label, text in benchmark.facts)
+    yield from (f"- {escaped(label)}: {_linkable(text)}" for label, text in benchmark.where)
 
 
 def _modes(benchmark: BenchmarkTable) -> Iterator[str]:
     heads = ["mode", *(f"{c.head} {c.subhead}" if c.subhead else c.head for c in benchmark.columns)]
-    yield from _rows(heads, (_mode_cells(benchmark, row) for row in benchmark.rows))
+    yield from table_rows(heads, (_mode_cells(benchmark, row) for row in benchmark.rows))
 
 
 def _logs(benchmark: BenchmarkTable) -> Iterator[str]:
     """Show what failed modes wrote last, as indented code: nothing inside a line can end it."""
     for row in benchmark.rows:
         if row.log_tail:
-            yield from (f"Last lines of {_escaped(row.mode)}:", "")
+            yield from (f"Last lines of {escaped(row.mode)}:", "")
             yield from (f"    {line}" for line in row.log_tail)
             yield ""
 
 
 def _mode_cells(benchmark: BenchmarkTable, row: Row) -> list[str]:
-    name = f"{_escaped(row.name)} ({CONTROL_NOTE})" if row.control else _escaped(row.name)
+    name = f"{escaped(row.name)} ({CONTROL_NOTE})" if row.control else escaped(row.name)
     cells = [f"**{name}**" if row.fastest else name]
     for column in benchmark.columns:
         if column.key == "status" and row.reason:
-            cells.append(_escaped(f"{row.status}: {row.reason}"))
+            cells.append(escaped(f"{row.status}: {row.reason}"))
         else:
             # Figures and the words of a status are our own and hold no markup.
             cells.append(row.cells.get(column.key, _UNKNOWN))
@@ -75,47 +71,36 @@ def _mode_cells(benchmark: BenchmarkTable, row: Row) -> list[str]:
 
 def _claims(benchmark: BenchmarkTable) -> Iterator[str]:
     if benchmark.legend:
-        yield f"- legend: {_escaped(benchmark.legend)}"
+        yield f"- legend: {escaped(benchmark.legend)}"
     if benchmark.fastest:
-        yield f"- fastest: {_escaped(benchmark.fastest)}"
+        yield f"- fastest: {escaped(benchmark.fastest)}"
     if benchmark.best_set:
-        yield f"- one of these is fastest: {_escaped(benchmark.best_set)}"
+        yield f"- one of these is fastest: {escaped(benchmark.best_set)}"
     if benchmark.scope:
         yield f"- scope: {benchmark.scope}"
     if benchmark.control:
         control = benchmark.control
-        pair = f"{_escaped(control.a)} against {_escaped(control.b)} {control.ratio}, {control.verdict}"
+        pair = f"{escaped(control.a)} against {escaped(control.b)} {control.ratio}, {control.verdict}"
         yield f"- noise floor: {pair}{benchmark.unstable}"
 
 
 def _pair_cells(benchmark: BenchmarkTable) -> Iterator[list[str]]:
     for pair in benchmark.pairs:
         verdict = f"{pair.verdict}; {pair.needed}" if pair.needed else pair.verdict
-        yield [_escaped(f"{pair.a} {pair.sign} {pair.b}"), pair.ratio, verdict]
+        yield [escaped(f"{pair.a} {pair.sign} {pair.b}"), pair.ratio, verdict]
 
 
 def _overview(table: Table) -> Iterator[str]:
     """Give one line per benchmark, for a report on several."""
     yield f"# {len(table.benchmarks)} benchmarks"
     yield ""
-    cells = ([_escaped(" · ".join(b.headline)), _escaped(b.ordering)] for b in table.benchmarks)
-    yield from _rows(["benchmark", "ordering"], cells)
-
-
-def _rows(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    heads = list(heads)
-    for cells in (heads, ["---"] * len(heads), *rows):
-        yield f"| {' | '.join(cells)} |"
-
-
-def _escaped(text: str) -> str:
-    """Take every special meaning from one line of text."""
-    return _SPECIAL.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), text)
+    cells = ([escaped(" · ".join(b.headline)), escaped(b.ordering)] for b in table.benchmarks)
+    yield from table_rows(["benchmark", "ordering"], cells)
 
 
 def _linkable(text: str) -> str:
     """Leave a web address as it is, so that readers can make a link of it; escape anything else."""
-    return text if re.fullmatch(r"https?://[\w./:#?=%~-]+", text) else _escaped(text)
+    return text if re.fullmatch(r"https?://[\w./:#?=%~-]+", text) else escaped(text)
 
 
 FORMAT = Format(name="markdown", extension=".md", render=render)

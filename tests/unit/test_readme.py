@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlflow_tfexec.cli import run
+from mlflow_tfexec.cli import check, compare, report, run, runs
 from mlflow_tfexec.metrics import all_metrics
 from mlflow_tfexec.modes import all_modes
 from mlflow_tfexec.records.spec import PRESETS
@@ -19,12 +19,18 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def options(command):
-    names = [name for name in inspect.signature(command).parameters if name != "model"]
-    return [f"--{name.replace('report_format', 'format').replace('_', '-')}" for name in names]
+    names = [name for name in inspect.signature(command).parameters if not name.startswith("reference")]
+    # `report_format` is typed as --format, and `filter_` as --filter.
+    return [f"--{re.sub('^.*_format$', 'format', name).rstrip('_').replace('_', '-')}" for name in names]
 
 
-def test_every_option_of_run_is_explained():
-    missing = [option for option in options(run.command) if not re.search(rf"`{option}`|`{option} ", README)]
+@pytest.mark.parametrize(
+    "module", [run, runs, report, compare, check], ids=lambda module: module.__name__.rpartition(".")[2]
+)
+def test_every_option_is_explained(module):
+    # The model of `run` is an argument.
+    known = [option for option in options(module.command) if module is not run or option != "--model"]
+    missing = [option for option in known if not re.search(rf"`{option}`|`{option} ", README)]
 
     assert missing == []
 

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from mlflow_tfexec import _registry
+from mlflow_tfexec import _registry, exports
+from mlflow_tfexec.exports import ExportFormat
 from mlflow_tfexec.metrics import all_metrics
 from mlflow_tfexec.metrics._metric import Metric
 from mlflow_tfexec.models import reference_kinds
@@ -21,6 +22,7 @@ REGISTRIES = {
     "modes": ("MODE", Mode, lambda: all_modes().values()),
     "metrics": ("METRIC", Metric, all_metrics),
     "reports": ("FORMAT", Format, lambda: formats().values()),
+    "exports": ("EXPORT", ExportFormat, lambda: exports.formats().values()),
     "models": ("KIND", ReferenceKind, reference_kinds),
 }
 

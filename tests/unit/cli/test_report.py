@@ -9,9 +9,11 @@ from recordings import make_recording, write_recording
 from mlflow_tfexec import reports
 from mlflow_tfexec.cli import app
 from mlflow_tfexec.cli.output import emit, find_format
-from mlflow_tfexec.errors import RequestError
+from mlflow_tfexec.errors import RecordingError, RequestError
 from mlflow_tfexec.modes import all_modes
 from mlflow_tfexec.statistics.judge import judge
+from mlflow_tfexec.tracking.filters import Query
+from mlflow_tfexec.tracking.query import FoundBenchmark
 
 RECORDING = make_recording(launches=3)
 
@@ -164,3 +166,94 @@ def test_modes_lists_every_mode_with_what_it_calls(capsys):
     for line, mode in zip(lines, all_modes().values(), strict=True):
         assert mode.title in line
         assert line.endswith("(on request)") is not mode.default
+
+
+@pytest.fixture
+def store(monkeypatch):
+    """Put benchmarks into a made-up store: give a function of their recordings (None: not readable) and notes."""
+
+    def fill(*benchmarks):
+        asked = []
+        found = [
+            FoundBenchmark(f"run{number}", None, "mine", *[None] * 8, tags={}, note=note)
+            for number, (_, note) in enumerate(benchmarks)
+        ]
+
+        def find_benchmarks(query, *, tracking_uri):
+            asked.append((query, tracking_uri))
+            return found[: query.limit]
+
+        def find_recording(reference, *, tracking_uri):
+            asked.append((reference, tracking_uri))
+            recording, _ = benchmarks[int(reference.removeprefix("run"))]
+            if recording is None:
+                raise RecordingError(f"Run {reference!r} has no readable recording: \x1b[2Jgone.")
+            return recording
+
+        monkeypatch.setattr("mlflow_tfexec.tracking.query.find_benchmarks", find_benchmarks)
+        monkeypatch.setattr("mlflow_tfexec.tracking.reader.find_recording", find_recording)
+        return asked
+
+    return fill
+
+
+def other(number):
+    return make_recording(seed=number, benchmark_id=f"{number:032x}")
+
+
+def test_a_query_reports_the_benchmarks_that_match_newest_first(report, store):
+    asked = store((other(3), None), (other(2), None), (other(1), None))
+
+    code, out, err = report("--model", "M", "--limit", "2", "--tracking-uri", "there", "--format", "json")
+
+    assert (code, err) == (0, "")
+    assert [b["benchmark_id"] for b in json.loads(out)["benchmarks"]] == [f"{3:032x}", f"{2:032x}"]
+    assert asked == [(Query(model="M", limit=2), "there"), ("run0", "there"), ("run1", "there")]
+
+
+def test_without_a_query_the_newest_benchmark_is_reported(report, store):
+    store((other(3), None), (other(2), None))
+
+    _, out, _ = report("--format", "json")
+
+    assert [b["benchmark_id"] for b in json.loads(out)["benchmarks"]] == [f"{3:032x}"]
+
+
+def test_a_recording_that_cannot_be_read_is_told_in_one_line_and_left_out(report, store):
+    store((None, None), (other(2), None))
+
+    code, out, err = report("--model", "M", "--format", "json")
+
+    assert code == 0
+    assert [b["benchmark_id"] for b in json.loads(out)["benchmarks"]] == [f"{2:032x}"]
+    assert err == "mlflow-tfexec: Run 'run0' has no readable recording: [2Jgone. Left out.\n"
+
+
+def test_what_is_unusual_about_a_benchmark_is_told_beside_its_report(report, store):
+    store((other(1), "schema 2, not 1"))
+
+    code, _, err = report("--experiment", "mine")
+
+    assert (code, err) == (0, "mlflow-tfexec: Run run0: schema 2, not 1.\n")
+
+
+def test_nothing_to_report_is_a_wrong_request(report, store):
+    store()
+    code, out, err = report("--model", "M")
+    assert (code, out) == (2, "")
+    assert err.startswith("mlflow-tfexec: No benchmark matches --model 'M'.")
+
+    store((None, None))
+    code, out, err = report("--model", "M")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[1] == "mlflow-tfexec: Of the benchmarks that match, none has a readable recording."
+
+
+def test_a_name_and_a_query_together_are_refused(report, path, store):
+    asked = store()
+
+    code, out, err = report(path, "--limit", "2")
+
+    assert (code, out, asked) == (2, "", [])
+    assert err.endswith("names a benchmark, and --limit asks for those that match. Give one or the other.\n")
+    assert len(err.splitlines()) == 1

@@ -9,7 +9,7 @@ from recordings import SEED_TABLE_MS, make_recording
 
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import FindingLine, ModeLine
-from mlflow_tfexec.reports import Table, html, table
+from mlflow_tfexec.reports import Table, formats, table
 from mlflow_tfexec.statistics.judge import judge
 
 GPU_MACHINE = {
@@ -93,14 +93,19 @@ def make() -> Callable[[str], Table]:
 
 
 @pytest.fixture
+def rendered() -> Callable[[str, str], str]:
+    return render
+
+
+@pytest.fixture
 def html_of() -> Callable[[str], str]:
-    return render_html
+    return lambda case: render("html", case)
 
 
 @cache
-def render_html(case: str) -> str:
-    """Render each report once: most of the time goes into the picture."""
-    return html.render(make_report(case))
+def render(name: str, case: str) -> str:
+    """Render each report once in each format: most of the time goes into pictures."""
+    return formats()[name].render(make_report(case))
 
 
 @cache

@@ -45,8 +45,8 @@ def test_picture_uses_no_global_state_of_pyplot():
 
 
 @pytest.mark.parametrize("name", ["console", "html", "json", "markdown"])
-def test_every_finding_is_shown(name, report):
-    text = readable(formats()[name].render(report), name)
+def test_every_finding_is_shown(name, case, report, rendered):
+    text = readable(rendered(name, case), name)
     findings = [finding for benchmark in report.benchmarks for finding in benchmark.findings]
 
     missing = [finding.what for finding in findings if squeezed(finding.what) not in text]

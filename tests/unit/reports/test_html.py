@@ -49,7 +49,8 @@ def test_every_tag_is_closed_in_order(page):
 def test_page_needs_nothing_from_outside(page):
     sources = [value for _, attributes in page.tags for key, value in attributes.items() if key in {"src", "href"}]
 
-    assert [source for source in sources if not source.startswith("data:image/png;base64,")] == []
+    # A drawing refers to its own shapes by `#`.
+    assert [source for source in sources if not source.startswith(("data:image/png;base64,", "#b"))] == []
     assert {tag for tag, _ in page.tags} & {"script", "link", "iframe", "object", "embed", "form", "base"} == set()
 
 
@@ -89,6 +90,20 @@ def test_page_is_accessible(page):
 def test_each_benchmark_that_was_timed_has_its_picture(html_of):
     assert len(Page(html_of("several")).named("img")) == 2
     assert Page(html_of("nothing_measured")).named("img") == []
+
+
+def test_each_benchmark_that_was_timed_has_its_drawings_and_each_drawing_its_table(html_of):
+    page = Page(html_of("several"))
+
+    assert len(page.named("svg")) == len(page.named("figcaption")) == 6
+    assert page.texts.count("The same as a table") == 6
+    assert Page(html_of("nothing_measured")).named("svg") == []
+
+
+def test_no_two_elements_share_an_id(page):
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+
+    assert len(ids) == len(set(ids))
 
 
 def test_title_names_the_model(html_of):

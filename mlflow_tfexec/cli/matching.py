@@ -1,0 +1,50 @@
+"""The recordings of the benchmarks that match a query."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from mlflow_tfexec.cli.query_options import QueryOptions, build_query, none_found
+from mlflow_tfexec.cli.request import unless_auto
+from mlflow_tfexec.errors import RecordingError, RequestError
+
+if TYPE_CHECKING:
+    from mlflow_tfexec.records.recording import Recording
+
+
+def load_matching(options: QueryOptions, *, tracking_uri: str) -> list["Recording"]:
+    """Read the recordings of the benchmarks that match, newest first; without any condition, of the newest one.
+
+    Only these are downloaded. One that cannot be read is told in one line on standard error and left out; so is, in
+    addition to being read, what is unusual about how one is kept.
+
+    Raises:
+        RequestError: an option cannot be right, or nothing matches.
+        RecordingError: none of those that match can be read.
+        TrackingError: the store does not answer, or an experiment is not there.
+    """
+    from mlflow_tfexec.tracking.query import find_benchmarks
+    from mlflow_tfexec.tracking.reader import find_recording
+
+    where = unless_auto(tracking_uri)
+    found = find_benchmarks(build_query(options, default_limit=None if options.given else 1), tracking_uri=where)
+    if not found:
+        raise RequestError(none_found(options))
+    recordings = []
+    for one in found:
+        try:
+            recordings.append(find_recording(one.run_id, tracking_uri=where))
+        except RecordingError as error:
+            _say(f"{error} Left out.")
+        else:
+            if one.note is not None:
+                _say(f"Run {one.run_id}: {one.note}.")
+    if not recordings:
+        raise RecordingError("Of the benchmarks that match, none has a readable recording.")
+    return recordings
+
+
+def _say(text: str) -> None:
+    from mlflow_tfexec.reports._text import plain
+
+    typer.echo(f"mlflow-tfexec: {plain(text)}", err=True)

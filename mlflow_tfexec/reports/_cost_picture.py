@@ -1,0 +1,122 @@
+"""The picture of cost: what so many calls take in all, first call included, and from where a mode pays off."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mlflow_tfexec import units
+from mlflow_tfexec.metrics import measure
+from mlflow_tfexec.records.judgement import Judgement, ModeSummary
+from mlflow_tfexec.records.recording import Recording
+from mlflow_tfexec.records.spec import BASELINE, is_control
+from mlflow_tfexec.reports._drawing import Drawing
+from mlflow_tfexec.reports._look import LINES
+from mlflow_tfexec.reports._text import plain, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MAX_NAME = 28
+_LEAST_CALLS = 1_000
+_MOST_CALLS = 10_000_000
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """What calls of one mode cost."""
+
+    summary: ModeSummary
+    first_ms: float
+    next_ms: float
+    """Each call after the first."""
+    pays_off_after: int | None
+    """Calls in all after which the mode has cost no more than the baseline. None: the baseline, or not shown to."""
+
+    @property
+    def name(self) -> str:
+        differs = " (outputs differ)" if self.summary.status == "outputs_differ" else ""
+        return f"{shortened(plain(self.summary.mode), _MAX_NAME)}{differs}"
+
+    def total_ms(self, calls: float) -> float:
+        """Time of *calls* calls in all, the first included."""
+        return self.first_ms + (calls - 1) * self.next_ms
+
+
+def cost_drawing(recording: Recording, judgement: Judgement) -> Drawing | None:
+    """Show total time against number of calls, for each mode whose first call was timed. None: there is none.
+
+    The A/A control is left out: it is another mode's line once more.
+    """
+    costs = [cost for summary in judgement.modes if (cost := _cost(recording, judgement, summary))]
+    if not costs:
+        return None
+    decades = _decades(costs)
+    return Drawing(
+        name="cost",
+        title="Cost of the first call",
+        caption="Time of so many calls in all: the first, which traces and compiles, and the others at the mode's "
+        f"median latency. A circle: from there on the mode, shown to be faster, has cost no more than {BASELINE}.",
+        width_in=8.0,
+        height_in=4.2,
+        draw=lambda figure: _draw(figure, costs, decades[-1]),
+        heads=("mode", *(f"{calls:,} {'call' if calls == 1 else 'calls'}" for calls in decades), "pays off after"),
+        rows=tuple(
+            (cost.name, *(units.duration(cost.total_ms(calls)) for calls in decades), _pays_off(cost)) for cost in costs
+        ),
+    )
+
+
+def _cost(recording: Recording, judgement: Judgement, summary: ModeSummary) -> _Cost | None:
+    """Read what a mode costs. None: it is a control, or one of its figures is not known."""
+    figures = measure(recording, judgement, summary.mode)
+    first_ms, next_ms = figures.get("first_call_ms/total"), figures.get("latency_ms/median")
+    if is_control(summary.mode) or not first_ms or not next_ms:
+        return None
+    after_first = figures.get("break_even/calls")
+    return _Cost(summary, first_ms, next_ms, None if after_first is None else 1 + int(after_first))
+
+
+def _decades(costs: Sequence[_Cost]) -> tuple[int, ...]:
+    """Choose numbers of calls, each ten times the one before, that reach beyond every point of break-even."""
+    most = max([_LEAST_CALLS, *(cost.pays_off_after * 3 for cost in costs if cost.pays_off_after is not None)])
+    last = min(math.ceil(math.log10(most)), round(math.log10(_MOST_CALLS)))
+    return tuple(10**power for power in range(last + 1))
+
+
+def _pays_off(cost: _Cost) -> str:
+    if cost.pays_off_after is None:
+        return "–"
+    return "the first call" if cost.pays_off_after == 1 else f"{cost.pays_off_after:,} calls"
+
+
+def _label(cost: _Cost) -> str:
+    return cost.name if cost.pays_off_after is None else f"{cost.name}: pays off after {_pays_off(cost)}"
+
+
+def _draw(figure: "Figure", costs: Sequence[_Cost], most: int) -> None:
+    import numpy as np
+    from matplotlib.ticker import FuncFormatter
+
+    axes = figure.add_subplot()
+    calls = np.geomspace(1, most, 80)
+    for place, cost in enumerate(costs):
+        color, dashes = LINES[place % len(LINES)]
+        times_s = [cost.total_ms(float(number)) / 1e3 for number in calls]
+        axes.plot(calls, times_s, color=color, linestyle=dashes, linewidth=1.8, label=_label(cost), zorder=2)
+        if cost.pays_off_after is not None and 1 < cost.pays_off_after <= most:
+            at = (cost.pays_off_after, cost.total_ms(cost.pays_off_after) / 1e3)
+            axes.plot(*at, marker="o", markersize=8, color="white", markeredgecolor=color, markeredgewidth=2, zorder=3)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(1, most)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_xlabel("calls (log scale)")
+    axes.set_ylabel("time in all, in s (log scale)")
+    axes.grid(color="#D9D9D9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    legend = axes.legend(frameon=False, handlelength=4.5, fontsize=9)
+    for text in legend.get_texts():
+        text.set_parse_math(False)

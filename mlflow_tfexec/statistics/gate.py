@@ -1,0 +1,145 @@
+"""Is this benchmark slower than that one: the gate for continuous integration."""
+
+from collections.abc import Sequence
+
+from mlflow_tfexec.errors import RequestError
+from mlflow_tfexec.records.across import Across
+from mlflow_tfexec.records.differences import differences
+from mlflow_tfexec.records.gate import Gate, ModeOutcome, Outcome
+from mlflow_tfexec.records.judgement import Comparison, Judgement
+from mlflow_tfexec.records.recording import Recording
+from mlflow_tfexec.records.spec import is_control
+from mlflow_tfexec.statistics.across import compare_across
+from mlflow_tfexec.statistics.across_request import mode_status, refuse_repeated, refuse_unlike
+from mlflow_tfexec.statistics.judge import judge
+from mlflow_tfexec.units import ratio, significant
+
+# What a mode that ran before can do now that is worse than to be slower.
+_LOST = frozenset({"outputs_differ", "trace_failed", "compile_failed", "run_failed", "oom", "timeout", "crashed"})
+
+
+def check_against(
+    new: Recording,
+    base: Recording,
+    *,
+    modes: Sequence[str] | None = None,
+    margin: float | None = None,
+    relative_to: str | None = None,
+    allow_mixed: bool = False,
+) -> Gate:
+    """Say of each mode whether *new* is slower than *base* beyond the margin.
+
+    All outcomes rest on the verdicts of `compare_across`, which hold together; no point estimate decides alone.
+
+    - `regression`: the verdict is `slower` (the whole simultaneous interval of new over base lies above 1) and the
+      ratio itself is above 1 + margin. Or the mode was `ok` in *base* and has failed in *new*, or its outputs differ.
+    - `passed`: the upper end of the interval is at most 1 + margin, so that a slow-down beyond the margin is ruled
+      out; this holds whenever the verdict is `equivalent` or `faster`.
+    - `undecided`: all else. The interval is too wide or missing, or the mode is slower and perhaps within the margin,
+      or a session is so unstable that the verdict was withheld.
+
+    Args:
+        new: the benchmark to check.
+        base: the one to hold it against.
+        modes: which to check. None: those that are `ok` in *base* and that *new* was asked for.
+        margin: slow-downs up to this fraction are let through. None: the smaller of the two benchmarks' own.
+        relative_to: mode by whose time in the same round every time is divided first, so that the machine's drift
+            between the benchmarks cancels; what slows this mode as well is then not seen. None: times as they are.
+        allow_mixed: True checks also benchmarks of unlike subjects or machines.
+
+    Raises:
+        RequestError: the same benchmark twice, benchmarks of unlike subjects or machines, or no mode to check.
+    """
+    refuse_repeated([base, new])
+    if not allow_mixed:
+        refuse_unlike(differences([base.header, new.header]))
+    margin = min(base.spec.margin, new.spec.margin) if margin is None else margin
+    before, now = judge(base, margin=margin), judge(new, margin=margin)
+    names = _names(before, now, modes, relative_to)
+    timed = [mode for mode in names if mode_status(now, mode) == "ok"]
+    # What may differ was settled above.
+    across = (
+        compare_across([base, new], modes=timed, margin=margin, relative_to=relative_to, allow_mixed=True)
+        if timed
+        else None
+    )
+    outcomes = {mode: _untimed(mode, now) for mode in names if mode not in timed}
+    if across is not None:
+        outcomes |= {mode.mode: _timed(mode.mode, mode.comparisons[0], across) for mode in across.modes}
+    return Gate(
+        model=new.spec.model,
+        new_id=new.header.benchmark_id,
+        base_id=base.header.benchmark_id,
+        margin=margin,
+        relative_to=relative_to,
+        modes=tuple(outcomes[mode] for mode in names),
+        findings=across.findings if across is not None else (),
+    )
+
+
+def _names(before: Judgement, now: Judgement, modes: Sequence[str] | None, relative_to: str | None) -> list[str]:
+    """Name the modes to check, in the order asked for."""
+    asked = {mode.mode for mode in now.modes}
+    can_be = [
+        mode.mode
+        for mode in before.modes
+        if mode_status(before, mode.mode) == "ok"
+        and not is_control(mode.mode)
+        and mode.mode in asked
+        and mode.mode != relative_to
+    ]
+    names = can_be if modes is None else list(dict.fromkeys(modes))
+    for mode in names:
+        if mode not in can_be:
+            raise RequestError(
+                f"Mode {mode!r} cannot be checked (before: {_fared(before, mode)}, now: {_fared(now, mode)}). "
+                f"Can be: {', '.join(can_be) or 'none'}."
+            )
+    if not names:
+        raise RequestError("These benchmarks have no mode in common that the earlier one measured.")
+    return names
+
+
+def _fared(judgement: Judgement, mode: str) -> str:
+    return "an A/A control" if is_control(mode) else mode_status(judgement, mode)
+
+
+def _untimed(mode: str, now: Judgement) -> ModeOutcome:
+    status, reason = mode_status(now, mode), now.mode(mode).reason
+    told = f"{status} now{f' ({reason})' if reason else ''}"
+    outcome: Outcome = "regression" if status in _LOST else "undecided"
+    return ModeOutcome(mode=mode, outcome=outcome, reason=f"was ok before and is {told}", comparison=None)
+
+
+def _timed(mode: str, comparison: Comparison, across: Across) -> ModeOutcome:
+    outcome, word = rule(comparison, margin=across.margin, withholding=any(side.unstable for side in across.sides))
+    needed = comparison.launches_needed
+    more = f"; about {needed} launches of each would decide it" if outcome == "undecided" and needed else ""
+    return ModeOutcome(
+        mode=mode, outcome=outcome, reason=f"{word}, {_with_interval(comparison)}{more}", comparison=comparison
+    )
+
+
+def rule(comparison: Comparison, *, margin: float, withholding: bool) -> tuple[Outcome, str]:
+    """Turn a comparison of now over before into an outcome and the words for it; see `check_against`.
+
+    Args:
+        comparison: with its verdict as granted.
+        margin: as a fraction.
+        withholding: True where a session is unstable: then the verdict counts, and no interval beside it.
+    """
+    if comparison.verdict in {"equivalent", "faster"}:
+        return "passed", comparison.verdict
+    if comparison.verdict == "slower" and comparison.ratio > 1 + margin:
+        return "regression", "slower"
+    high = comparison.ci95_high
+    if high is not None and high <= 1 + margin and not withholding:
+        return "passed", f"not slower beyond {100 * margin:.6g} %"
+    return "undecided", "slower, perhaps within the margin" if comparison.verdict == "slower" else "undecided"
+
+
+def _with_interval(comparison: Comparison) -> str:
+    if comparison.ci95_low is None or comparison.ci95_high is None:
+        return f"{ratio(comparison.ratio)} without an interval"
+    low, high = significant(comparison.ci95_low), significant(comparison.ci95_high)
+    return f"{ratio(comparison.ratio)} [{low}, {high}]"
