@@ -74,7 +74,7 @@ def _launch_figures(rounds: Rounds, mode: str, relative_to: str | None) -> NDArr
     """Give one figure per launch that has any."""
     if relative_to is None:
         return launch_log_times(rounds, mode)
-    return launch_log_ratios(rounds, [(mode, relative_to)])[mode, relative_to]
+    return launch_log_ratios(rounds, [(mode, relative_to)])[mode, relative_to].medians
 
 
 def _round_spread(rounds: Rounds, mode: str, relative_to: str | None) -> Spread | None:
