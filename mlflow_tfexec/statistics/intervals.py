@@ -77,11 +77,6 @@ def launch_half_width(values: Sequence[float] | NDArray[np.float64], *, confiden
     return half_width(spread, confidence=confidence) if spread else None
 
 
-def student_half_width(std: float, count: int, *, confidence: float) -> float:
-    """Half the two-sided Student interval of a mean of *count* values whose sample standard deviation is *std*."""
-    return half_width(Spread(std / math.sqrt(count), count - 1), confidence=confidence)
-
-
 def sample_std(values: Sequence[float] | NDArray[np.float64]) -> float:
     """Sample standard deviation of two values or more; exactly 0 where all are equal."""
     # The mean of equal values may round away from them; their differences cannot.
