@@ -40,8 +40,9 @@ def compare_across(
     by Student's t with a variance for each side (Welch, "The generalization of Student's problem when several
     different population variances are involved", Biometrika 34, 1947). Degrees of freedom are those of the side that
     has fewer, which errs on the careful side whatever the two noises are (Scheffé, "Practical solutions of the
-    Behrens-Fisher problem", Journal of the American Statistical Association 65, 1970); variances are first steadied by
-    those of the other modes of the same benchmark (`moderation.moderate`). Intervals are Bonferroni's over all modes
+    Behrens-Fisher problem", Journal of the American Statistical Association 65, 1970); variances are no less than the
+    rounds of a launch leave open (`moderation.launch_variance`), and steadied by those of the other modes of the same
+    benchmark (`moderation.moderate`). Intervals are Bonferroni's over all modes
     and pairs, differences Holm's.
 
     How often identical benchmarks are called different in any mode (simulated; 3 or 5 launches each, one benchmark as

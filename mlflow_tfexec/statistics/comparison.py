@@ -10,10 +10,10 @@ import numpy as np
 from mlflow_tfexec.records.judgement import Comparison, Verdict
 from mlflow_tfexec.statistics.estimates import launch_log_times
 from mlflow_tfexec.statistics.family import Claim, claim_together
-from mlflow_tfexec.statistics.intervals import Spread, half_width, round_spread, sample_std
+from mlflow_tfexec.statistics.intervals import Spread, half_width, round_spread
 from mlflow_tfexec.statistics.looks import ERROR
-from mlflow_tfexec.statistics.moderation import Variance, moderate
-from mlflow_tfexec.statistics.pairing import LaunchRatios, Pair, launch_log_ratios, paired_log_ratios
+from mlflow_tfexec.statistics.moderation import Variance, launch_variance, moderate
+from mlflow_tfexec.statistics.pairing import Pair, launch_log_ratios, paired_log_ratios
 from mlflow_tfexec.statistics.rounds import Rounds
 
 # Beyond this nobody waits, and the present spread says too little about so far a future.
@@ -93,7 +93,7 @@ def _compare(rounds: Rounds, pairs: Sequence[Pair], *, error: float, margin: flo
         for pair, of_pair in figures.items()
     }
     variances = moderate(
-        {pair: _launch_variance(of_pair) for pair, of_pair in figures.items() if len(of_pair.medians) > 1}
+        {pair: launch_variance(of_pair) for pair, of_pair in figures.items() if len(of_pair.medians) > 1}
     )
     launches = {pair: len(of_pair.medians) for pair, of_pair in figures.items()}
     if rounds.launches == 1:
@@ -102,17 +102,6 @@ def _compare(rounds: Rounds, pairs: Sequence[Pair], *, error: float, margin: flo
         spreads = {pair: _launch_spread(variances.get(pair), launches[pair]) for pair in pairs}
     claims = claim_together(centers, spreads, error=error)
     return tuple(_comparison(pair, claims, variances, launches, margin=margin) for pair in pairs)
-
-
-def _launch_variance(ratios: LaunchRatios) -> Variance:
-    """Variance of one launch's figure: what launches show, and no less than what their rounds leave open.
-
-    Launches differ by what processes differ by and by what rounds leave open (Kalibera and Jones, "Rigorous
-    benchmarking in reasonable time", ISMM 2013). On a machine with other work to do rounds are all over the place, and
-    a few launches may agree by luck; taken at their word they would be believed.
-    """
-    seen = sample_std(ratios.medians) ** 2
-    return Variance(max(seen, float(np.mean(ratios.round_variances))), len(ratios.medians) - 1)
 
 
 def _unpaired(rounds: Rounds, a: str, b: str) -> float:

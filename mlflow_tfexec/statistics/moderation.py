@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
 from scipy.special import fdtri
 
-from mlflow_tfexec.statistics.pairing import Pair
+from mlflow_tfexec.statistics.intervals import sample_std
+from mlflow_tfexec.statistics.pairing import LaunchFigures, Pair
 
 # A mode whose noise is beyond this quantile of the F distribution of equal noises is one of its own kind.
 _LIKE = 0.95
@@ -23,6 +25,20 @@ class Variance:
 
     value: float
     degrees_of_freedom: float
+
+
+def launch_variance(figures: LaunchFigures) -> Variance:
+    """Variance of one launch's figure: what launches show, and no less than what their rounds leave open.
+
+    Launches differ by what processes differ by and by what rounds leave open (Kalibera and Jones, "Rigorous
+    benchmarking in reasonable time", ISMM 2013). On a machine with other work to do rounds are all over the place, and
+    a few launches may agree by luck; taken at their word they would be believed.
+
+    Args:
+        figures: of two launches or more.
+    """
+    seen = sample_std(figures.medians) ** 2
+    return Variance(max(seen, float(np.mean(figures.round_variances))), len(figures.medians) - 1)
 
 
 def moderate(variances: Mapping[Pair, Variance]) -> dict[Pair, Variance]:

@@ -28,8 +28,8 @@ def paired_log_ratios(rounds: Rounds, a: str, b: str) -> list[NDArray[np.float64
 
 
 @dataclass(frozen=True)
-class LaunchRatios:
-    """The log ratio of one pair in each launch that has both."""
+class LaunchFigures:
+    """One figure of each launch that has any: a log ratio of two modes, or the log time of one."""
 
     medians: NDArray[np.float64]
     """Over rounds, one per launch."""
@@ -37,7 +37,7 @@ class LaunchRatios:
     """Variance of each of the medians as far as its rounds tell; 0 for a single round."""
 
 
-def launch_log_ratios(rounds: Rounds, pairs: Sequence[Pair]) -> dict[Pair, LaunchRatios]:
+def launch_log_ratios(rounds: Rounds, pairs: Sequence[Pair]) -> dict[Pair, LaunchFigures]:
     """Give, for each pair, one figure per launch that has any: the median over rounds of log a - log b.
 
     The same as the medians of `paired_log_ratios`, for all pairs at once.
@@ -56,9 +56,14 @@ def launch_log_ratios(rounds: Rounds, pairs: Sequence[Pair]) -> dict[Pair, Launc
     return {pair: _present(*rows) for pair, *rows in zip(pairs, *tables, strict=True)}
 
 
-def _present(medians: NDArray[np.float64], variances: NDArray[np.float64]) -> LaunchRatios:
+def median_variance(values: NDArray[np.float64]) -> float:
+    """Variance of the median of *values*, of which there is at least one, as far as they tell; 0 for a single one."""
+    return float(_median_variances(np.sort(values)[np.newaxis])[0])
+
+
+def _present(medians: NDArray[np.float64], variances: NDArray[np.float64]) -> LaunchFigures:
     there = np.isfinite(medians)
-    return LaunchRatios(medians[there], variances[there])
+    return LaunchFigures(medians[there], variances[there])
 
 
 def _launch_logs(rounds: Rounds, modes: Sequence[str], launch: int) -> NDArray[np.float64]:

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlflow_tfexec.statistics.estimates import launch_log_times
-from mlflow_tfexec.statistics.intervals import Spread, round_spread, sample_std
-from mlflow_tfexec.statistics.moderation import Variance, moderate
-from mlflow_tfexec.statistics.pairing import launch_log_ratios, paired_log_ratios
+from mlflow_tfexec.statistics.intervals import Spread, round_spread
+from mlflow_tfexec.statistics.moderation import Variance, launch_variance, moderate
+from mlflow_tfexec.statistics.pairing import LaunchFigures, launch_log_ratios, median_variance, paired_log_ratios
 from mlflow_tfexec.statistics.rounds import Rounds
 
 
@@ -38,16 +37,12 @@ def estimates(rounds: Rounds, modes: Sequence[str], *, relative_to: str | None) 
     figures = {mode: _launch_figures(rounds, mode, relative_to) for mode in modes}
     # A mode that stands alone is a pair with itself: its noise is its own.
     variances = moderate(
-        {
-            (mode, mode): Variance(sample_std(of_mode) ** 2, len(of_mode) - 1)
-            for mode, of_mode in figures.items()
-            if len(of_mode) > 1
-        }
+        {(mode, mode): launch_variance(of_mode) for mode, of_mode in figures.items() if len(of_mode.medians) > 1}
     )
     return {
         mode: Estimate(
-            center=float(np.mean(of_mode)) if len(of_mode) else _apart(rounds, mode, relative_to),
-            launches=len(of_mode),
+            center=float(np.mean(of_mode.medians)) if len(of_mode.medians) else _apart(rounds, mode, relative_to),
+            launches=len(of_mode.medians),
             variance=variances.get((mode, mode)),
             rounds=_round_spread(rounds, mode, relative_to) if rounds.launches == 1 else None,
         )
@@ -70,11 +65,11 @@ def unpaired_spread(a: Estimate, b: Estimate) -> Spread | None:
     return None
 
 
-def _launch_figures(rounds: Rounds, mode: str, relative_to: str | None) -> NDArray[np.float64]:
-    """Give one figure per launch that has any."""
+def _launch_figures(rounds: Rounds, mode: str, relative_to: str | None) -> LaunchFigures:
     if relative_to is None:
-        return launch_log_times(rounds, mode)
-    return launch_log_ratios(rounds, [(mode, relative_to)])[mode, relative_to].medians
+        open_ = np.array([median_variance(np.log(series)) for series in rounds.series_ns(mode)])
+        return LaunchFigures(launch_log_times(rounds, mode), open_)
+    return launch_log_ratios(rounds, [(mode, relative_to)])[mode, relative_to]
 
 
 def _round_spread(rounds: Rounds, mode: str, relative_to: str | None) -> Spread | None:

@@ -11,7 +11,7 @@ from simulated_sessions import as_rounds, draw, is_false_difference, is_missed, 
 
 from mlflow_tfexec.statistics import comparison, family, moderation
 from mlflow_tfexec.statistics.comparison import compare_all
-from mlflow_tfexec.statistics.pairing import LaunchRatios
+from mlflow_tfexec.statistics.pairing import LaunchFigures
 
 SESSIONS = 600
 LAUNCHES = 5
@@ -41,7 +41,7 @@ def unpaired_ratios(rounds, pairs):
         medians = [
             math.log(np.nanmedian(of_a[launch]) / np.nanmedian(of_b[launch])) for launch in of_a if launch in of_b
         ]
-        figures[a, b] = LaunchRatios(np.array(medians), np.zeros(len(medians)))
+        figures[a, b] = LaunchFigures(np.array(medians), np.zeros(len(medians)))
     return figures
 
 
@@ -95,7 +95,7 @@ def test_launches_that_agree_by_luck_would_be_believed_without_their_rounds(monk
     believed = wrong_or_narrow()
     monkeypatch.setattr(
         comparison,
-        "_launch_variance",
+        "launch_variance",
         lambda ratios: moderation.Variance(float(np.var(ratios.medians, ddof=1)), len(ratios.medians) - 1),
     )
 

@@ -19,10 +19,14 @@ from mlflow_tfexec.statistics.estimates import launch_log_times
 from mlflow_tfexec.statistics.intervals import round_spread
 from mlflow_tfexec.statistics.moderation import Variance
 from mlflow_tfexec.statistics.pairing import launch_log_ratios
-from mlflow_tfexec.statistics.rounds import read_rounds
+from mlflow_tfexec.statistics.rounds import Rounds, read_rounds
 from mlflow_tfexec.statistics.unpaired import estimates, unpaired_spread
 
 TWO_MODES = {"eager": 9.0, "xla": 3.0}
+QUIET_ROUNDS = {"launch_noise": 0.02, "round_noise": 0.001}
+"""So that launches differ by more than their rounds leave open, and their own variance is the one that counts."""
+SCATTERED = np.array([-0.4, -0.3, -0.2, -0.1, 0.0, 0.15, 0.2, 0.35, 0.45])
+LEVELS = {"eager": 16.0, "xla": 15.0}
 GPU = {"tensorflow": {"device": "GPU:0", "version": "2.19.0"}, "gpu": {"name": "Example GPU"}}
 
 
@@ -59,7 +63,7 @@ def test_the_ratio_is_that_of_the_geometric_means_over_launches():
 
 def test_the_interval_is_welch_s_with_the_fewer_degrees_of_freedom():
     """Two modes have nobody to borrow noise from, so SciPy's standard error is ours."""
-    a, b = recording("a", launches=3, launch_noise=0.02), recording("b", launches=5)
+    a, b = recording("a", launches=3, **QUIET_ROUNDS), recording("b", launches=5, **QUIET_ROUNDS)
 
     found = only(compare_across([a, b], modes=["xla"]), "xla")
 
@@ -68,6 +72,19 @@ def test_the_interval_is_welch_s_with_the_fewer_degrees_of_freedom():
     half = center / scipy.statistic * stats.t.ppf(0.975, 2)
     assert found.ci95_low == pytest.approx(math.exp(center - half), rel=1e-9)
     assert found.ci95_high == pytest.approx(math.exp(center + half), rel=1e-9)
+
+
+@pytest.mark.parametrize("relative_to", [None, "eager"])
+def test_launches_that_agree_by_luck_are_believed_no_further_than_their_rounds_allow(relative_to):
+    """Rounds that scatter by 30 % leave a launch's median open by about 10 %, however alike three launches are."""
+    alike = {mode: {launch: np.exp(SCATTERED + level) for launch in range(3)} for mode, level in LEVELS.items()}
+    rounds = Rounds(medians_ns=alike, calls_ns={})
+
+    found = estimates(rounds, ["xla"], relative_to=relative_to)["xla"]
+
+    # Of nine values, half the distance between those that are 1.5 places to either side of the middle one.
+    expected = 0.0 if relative_to else ((SCATTERED[5:7].mean() - SCATTERED[2:4].mean()) / 2) ** 2
+    assert found.variance.value == pytest.approx(expected)
 
 
 def test_the_interval_is_wider_than_welch_s_own():
@@ -362,7 +379,7 @@ def test_the_json_form_holds_no_number_that_is_not_known():
 
 
 def test_relative_to_a_mode_the_ratio_is_that_of_the_paired_ratios():
-    a, b = recording("a"), recording("b", times_ms={"eager": 9.0, "xla": 4.5})
+    a, b = recording("a", **QUIET_ROUNDS), recording("b", times_ms={"eager": 9.0, "xla": 4.5}, **QUIET_ROUNDS)
 
     found = only(compare_across([a, b], relative_to="eager"), "xla")
 
