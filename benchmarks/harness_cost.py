@@ -70,7 +70,7 @@ def median_interval(values: list[float]) -> tuple[float, float]:
 
 def compare(name: str, run: Callable[[], Any], *, pairs: int, calls: int) -> None:
     """Print the bias of our median against the bare loop's."""
-    call = PreparedCall(run=run)
+    call = PreparedCall(function=run)
     pilot(call)
     differences: list[float] = []
     bare_medians = []

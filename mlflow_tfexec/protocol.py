@@ -32,6 +32,8 @@ class Start(Message):
     mode: str
     scratch: str
     """Directory in which the workers of one launch exchange the baseline's outputs."""
+    log: str | None = None
+    """File that the worker's standard error goes to, in which it finds what TensorFlow says of itself."""
 
 
 class Request(Message):
@@ -41,6 +43,8 @@ class Request(Message):
     start: Start | None = None
     calls: int | None = None
     """For `block`: how many calls to time."""
+    input_set: int = 0
+    """For `block`: number of the set of inputs to time them on; the same for all modes of a round."""
 
 
 class Failure(Message):

@@ -111,7 +111,7 @@ class FakeModeWorker:
         self._misbehave("pilot", "measure")
         return Pilot(call_ns=self._call_ns)
 
-    def block(self, calls: int) -> Any:
+    def block(self, calls: int, input_set: int) -> Any:
         from mlflow_tfexec.protocol import BlockTimes
 
         label = f"block:{self._blocks}"

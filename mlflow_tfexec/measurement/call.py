@@ -1,5 +1,7 @@
-"""What the block loop times: a call without arguments, and a fence behind it."""
+"""What the block loop times: a function bound to its inputs, and a fence behind it."""
 
+import dataclasses
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,14 +12,35 @@ def no_fence() -> None:
 
 
 @dataclass(frozen=True)
+class ModelStep:
+    """What every mode of a benchmark executes."""
+
+    call: Callable[..., Any]
+    """One step of the task on its inputs: tensors in, tensors out."""
+    predict: Callable[..., Any] | None = None
+    """Keras's own `predict` on the same inputs. None: the model has none, or the task is another."""
+
+
+@dataclass(frozen=True)
 class PreparedCall:
     """One mode, ready to be called. Nothing is traced or compiled yet."""
 
-    run: Callable[[], Any]
-    """Calls the model once on inputs that are already on the device, and returns its outputs."""
+    function: Callable[..., Any]
+    """Executes one step on the inputs that it is given, and returns its outputs."""
+    inputs: tuple[Any, ...] = ()
+    """Arguments of `function`, already on the device."""
     fence: Callable[[], None] = no_fence
     """Returns when the device has finished everything asked of it."""
-    trace: Callable[[], Any] | None = None
-    """Traces without running. None: this mode does not trace."""
+    trace: Callable[..., Any] | None = None
+    """Traces for the inputs that it is given without running. None: this mode does not trace."""
     traces: Callable[[], int] = lambda: 0
     """How often the mode has been traced so far."""
+
+    @functools.cached_property
+    def run(self) -> Callable[[], Any]:
+        """Call the function once on the inputs."""
+        return functools.partial(self.function, *self.inputs)
+
+    def on(self, inputs: tuple[Any, ...]) -> "PreparedCall":
+        """Give the same mode bound to other inputs of the same shapes and types."""
+        return dataclasses.replace(self, inputs=inputs)

@@ -1,6 +1,7 @@
 """Input tensors made up from their shape and dtype."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +29,12 @@ class TensorFacts:
     dtype: str
 
 
-def make_tensor(facts: TensorFacts, *, seed: int) -> Any:
+def make_tensor(facts: TensorFacts, *, seed: Sequence[int]) -> Any:
     """Make a tensor on the default device: images uniform in [0, 255), other floats in [0, 1), integers 0 or 1.
+
+    Args:
+        facts: shape without open dimensions, and dtype.
+        seed: the same numbers give the same values.
 
     Raises:
         ValueError: the tensor cannot fit in memory, or its dtype has no numbers.

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mlflow_tfexec.measurement.call import ModelStep
 from mlflow_tfexec.models._inputs import TensorFacts, make_tensor
 from mlflow_tfexec.models._reference import LoadedModel
 from mlflow_tfexec.records.recording import InputFacts
@@ -17,12 +18,16 @@ def prepare_keras_model(model: Any, spec: Spec) -> LoadedModel:
 
     signature = _signature(model, spec)
     tensors = [_facts(tensor, spec) for tensor in keras.tree.flatten(signature)]
-    feed = keras.tree.pack_sequence_as(signature, [make_tensor(facts, seed=spec.seed) for facts in tensors])
+
+    def inputs(number: int) -> tuple[Any, ...]:
+        made = [make_tensor(facts, seed=(spec.seed, number, place)) for place, facts in enumerate(tensors)]
+        return (keras.tree.pack_sequence_as(signature, made),)
+
     step = functools.partial(model, training=False)
-    _build(step, (feed,))
+    _build(step, inputs(0))
     return LoadedModel(
-        step=step,
-        inputs=(feed,),
+        step=ModelStep(call=step, predict=model.predict),
+        inputs=inputs,
         input_facts=tuple(InputFacts(name=t.name, shape=t.shape, dtype=t.dtype) for t in tensors),
         weights_sha256=hash_weights(model.weights),
     )
@@ -33,12 +38,15 @@ def prepare_callable(function: Callable[..., Any], spec: Spec) -> LoadedModel:
     if spec.input_shape is None:
         raise ValueError("the model does not say what input it takes; give --input-shape")
     facts = TensorFacts(name=None, shape=(spec.batch_size, *spec.input_shape), dtype=compute_dtype(spec.dtype))
-    feed = make_tensor(facts, seed=spec.seed)
-    _build(function, (feed,))
+
+    def inputs(number: int) -> tuple[Any, ...]:
+        return (make_tensor(facts, seed=(spec.seed, number, 0)),)
+
+    _build(function, inputs(0))
     variables = getattr(function, "variables", None)
     return LoadedModel(
-        step=function,
-        inputs=(feed,),
+        step=ModelStep(call=function),
+        inputs=inputs,
         input_facts=(InputFacts(shape=facts.shape, dtype=facts.dtype),),
         weights_sha256=hash_weights(variables) if isinstance(variables, list | tuple) else None,
     )

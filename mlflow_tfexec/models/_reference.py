@@ -4,21 +4,37 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mlflow_tfexec.measurement.call import ModelStep, PreparedCall
 from mlflow_tfexec.records.recording import InputFacts
 from mlflow_tfexec.records.spec import Spec
+
+
+def call_once(call: PreparedCall) -> Any:
+    """Answer as inference does: by one call."""
+    return call.run()
+
+
+def keep_state() -> None:
+    """Do nothing: what a call leaves behind, the next may find."""
 
 
 @dataclass(frozen=True)
 class LoadedModel:
     """A model that has been called once, with inputs that fit it."""
 
-    step: Callable[..., Any]
-    """One call of the model in inference."""
-    inputs: tuple[Any, ...]
-    """Arguments of `step`: tensors, or structures of tensors, on the device."""
+    step: ModelStep
+    inputs: Callable[[int], tuple[Any, ...]]
+    """Number of an input set, from 0 → arguments of the step: tensors, or structures of tensors, on the device.
+
+    Sets have the same structure, shapes and types, and other values; the same number gives the same values.
+    """
     input_facts: tuple[InputFacts, ...]
     weights_sha256: str | None
     """None: the model's variables cannot be found from outside."""
+    answer: Callable[[PreparedCall], Any] = call_once
+    """Calls a mode so that its answers can be held against the baseline's."""
+    reset: Callable[[], None] = keep_state
+    """Puts the model's state back to where it was loaded, before each block. Inference changes nothing."""
 
 
 @dataclass(frozen=True)

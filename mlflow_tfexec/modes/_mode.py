@@ -2,14 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from mlflow_tfexec.measurement.call import PreparedCall
+from mlflow_tfexec.measurement.call import ModelStep, PreparedCall
 
-Step = Callable[..., Any]
-"""One forward call of the model: tensors in, tensors out."""
-
-Prepare = Callable[[Step, tuple[Any, ...]], PreparedCall]
+Prepare = Callable[[ModelStep], PreparedCall]
 
 
 @dataclass(frozen=True)
@@ -22,7 +18,7 @@ class Mode:
     position: int
     """Place in lists and tables."""
     prepare: Prepare
-    """(step, inputs) → a call without arguments. Runs in the mode's own process, where TensorFlow is imported."""
+    """Step → a call that has no inputs yet. Runs in the mode's own process, where TensorFlow is imported."""
     default: bool = True
     """Part of the set that is measured when no modes are named."""
     variables: Mapping[str, str] = field(default_factory=dict)

@@ -59,6 +59,24 @@ class Spec(BaseModel):
     """A Keras dtype policy."""
     weights: str | None = None
     """None: random weights from the seed, no download."""
+    custom_objects: tuple[str, ...] = ()
+    """Classes and functions that a model's file needs, as `module:name` or `path/to/file.py:name`."""
+    safe_mode: bool = True
+    """False lets a model's file run Python code that it holds."""
+    endpoint: str | None = None
+    """Signature of a SavedModel. None: the only one, or the usual one."""
+    inputs: str | None = None
+    """A file of inputs, or a function that gives them. None: made up from the model's signature and the seed."""
+    include_transfer: bool = False
+    """True times the way of the inputs from the host's memory to the device as well."""
+    loss: str | None = None
+    """Keras name of the loss of `train`. None: the model's own, or a stated default."""
+    optimizer: str | None = None
+    """Keras name of the optimizer of `train`. None: the model's own, or a stated default."""
+    float64_reference: bool = False
+    """True also compares outputs with those of the model in float64."""
+    family: str | None = None
+    """What the benchmarks of one sweep over batch sizes or shapes have in common. None: it is none of a sweep."""
     device: str = "auto"
     seed: int = 0
     launches: int = 3

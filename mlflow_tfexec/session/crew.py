@@ -41,7 +41,7 @@ class Crew:
         worker = WorkerProcess(mode, log, self._state.variables.get(mode, {}))
         self._workers[mode] = worker
         scratch = str(self._state.spool.scratch)
-        worker.send(Request(do="start", start=Start(spec=self._state.spec, mode=mode, scratch=scratch)))
+        worker.send(Request(do="start", start=Start(spec=self._state.spec, mode=mode, scratch=scratch, log=str(log))))
 
     def request(self, do: Action, modes: Sequence[str]) -> None:
         """Ask several workers for the same, without waiting."""
@@ -58,11 +58,11 @@ class Crew:
         self._workers[mode].send(Request(do=do))
         return self._receive(mode, reply_type)
 
-    def ask_block(self, mode: str) -> BlockTimes | None:
-        """Have one block measured. None: the mode is lost, and that is recorded."""
+    def ask_block(self, mode: str, *, input_set: int) -> BlockTimes | None:
+        """Have one block measured on one set of inputs. None: the mode is lost, and that is recorded."""
         calls = self._state.calls[mode]
         deadline_s = block_deadline_s(self._state.call_ns[mode], calls, self._state.spec)
-        self._workers[mode].send(Request(do="block", calls=calls))
+        self._workers[mode].send(Request(do="block", calls=calls, input_set=input_set))
         return self._receive(mode, BlockTimes, deadline_s=deadline_s)
 
     def write_mode(self, mode: str, status: str, reason: str | None = None, **facts: Any) -> None:

@@ -16,6 +16,8 @@ from mlflow_tfexec.session.process import ModeFailed
 from mlflow_tfexec.session.state import BenchmarkState
 from mlflow_tfexec.session.warmup import Warmup
 
+_MOST_SETS_PER_LAUNCH = 1_000
+
 
 class Launch:
     """Takes one crew through its stages."""
@@ -119,7 +121,7 @@ class Launch:
             for position, mode in enumerate(self._shuffled(pending, f"warmup-{round_}")):
                 self._tell("warmup", mode)
                 with self._state.clock.phase("warmup", self._number):
-                    times = crew.ask_block(mode)
+                    times = crew.ask_block(mode, input_set=_input_set(self._number, round_))
                 if times is not None:
                     warmup.take(mode, times)
                     crew.write_block(mode, times, round_=round_, position=position, warmup=True)
@@ -135,7 +137,7 @@ class Launch:
                 for position, mode in enumerate(self._shuffled(crew.modes, str(round_))):
                     self._tell("rounds", mode, round_=round_)
                     with self._state.clock.phase("blocks", self._number):
-                        times = crew.ask_block(mode)
+                        times = crew.ask_block(mode, input_set=_input_set(self._number, round_))
                     if times is not None:
                         crew.write_block(mode, times, round_=round_, position=position, warmup=False)
                 self._state.append(Health(launch=self._number, round=round_, **probe.sample(crew.pids)))
@@ -179,3 +181,8 @@ class Launch:
                 left_s=left_s,
             )
         )
+
+
+def _input_set(launch: int, round_: int) -> int:
+    """Number the inputs of a round: other values in each, the same for all modes in it; 0 is for the first calls."""
+    return launch * _MOST_SETS_PER_LAUNCH + round_ % _MOST_SETS_PER_LAUNCH + 1

@@ -49,16 +49,15 @@ class ModeWorker:
 
     def first_call(self) -> FirstCall:
         """Trace, compile, call twice, and hold the outputs against the baseline's."""
-        if self._model is None:
-            raise RuntimeError("`first_call` was asked for before `build`")
+        model = self._loaded()
         self.stage = "trace"
         fence = fence_for(self._device)
-        prepared = all_modes()[self._mode].prepare(self._model.step, self._model.inputs)
-        self._call = call = dataclasses.replace(prepared, fence=fence)
+        prepared = all_modes()[self._mode].prepare(model.step)
+        self._call = call = dataclasses.replace(prepared, fence=fence, inputs=model.inputs(0))
         start_ns = perf_counter_ns()
         trace_ns = None
         if call.trace is not None:
-            call.trace()
+            call.trace(*call.inputs)
             trace_ns = perf_counter_ns() - start_ns
         self.stage = "first_call"
         first = call.run()
@@ -85,10 +84,11 @@ class ModeWorker:
         self.stage = "measure"
         return Pilot(call_ns=pilot(self._prepared()))
 
-    def block(self, calls: int) -> BlockTimes:
-        """Time one block. It is valid only if nothing was traced inside it."""
+    def block(self, calls: int, input_set: int) -> BlockTimes:
+        """Time one block on inputs of its own. It is valid only if nothing was traced inside it."""
         self.stage = "measure"
-        call = self._prepared()
+        call = self._prepared().on(self._loaded().inputs(input_set))
+        self._loaded().reset()
         traces_before = call.traces()
         result = time_block(call, calls)
         return BlockTimes(
@@ -102,6 +102,11 @@ class ModeWorker:
     def finish(self) -> Finished:
         """Say what can only be known at the end."""
         return Finished(traces=self._prepared().traces(), peak_memory_bytes=peak_memory_bytes(self._device))
+
+    def _loaded(self) -> LoadedModel:
+        if self._model is None:
+            raise RuntimeError("`first_call` was asked for before `build`")
+        return self._model
 
     def _prepared(self) -> PreparedCall:
         if self._call is None:

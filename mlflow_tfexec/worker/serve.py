@@ -29,7 +29,7 @@ def _answer(worker: ModeWorker, request: Request) -> Message:
         "build": worker.build,
         "first_call": worker.first_call,
         "pilot": worker.pilot,
-        "block": lambda: worker.block(request.calls or 1),
+        "block": lambda: worker.block(request.calls or 1, request.input_set),
         "finish": worker.finish,
     }
     try:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from mlflow_tfexec.measurement.call import ModelStep
 from mlflow_tfexec.modes import all_modes
 
 pytestmark = pytest.mark.tf
@@ -21,6 +22,10 @@ def dense(device_facts):
     return model, inputs, model(*inputs).numpy()
 
 
+def prepared(mode, step):
+    return all_modes()[mode].prepare(ModelStep(call=step))
+
+
 def test_every_mode_but_eager_is_known_here():
     assert set(all_modes()) - {"eager"} == set(JIT)
 
@@ -28,11 +33,11 @@ def test_every_mode_but_eager_is_known_here():
 @pytest.mark.parametrize(("mode", "traces"), [("eager", 0), *((mode, 1) for mode in JIT)])
 def test_a_mode_is_traced_once_by_trace_and_never_by_calls(dense, mode, traces):
     step, inputs, expected = dense
-    call = all_modes()[mode].prepare(step, inputs)
+    call = prepared(mode, step).on(inputs)
     assert call.traces() == 0
     assert (call.trace is None) == (mode == "eager")
     if call.trace is not None:
-        call.trace()
+        call.trace(*call.inputs)
     assert call.traces() == traces
     for _ in range(2):
         assert call.run().numpy() == pytest.approx(expected, rel=1e-5)
@@ -42,13 +47,13 @@ def test_a_mode_is_traced_once_by_trace_and_never_by_calls(dense, mode, traces):
 @pytest.mark.parametrize("mode", JIT)
 def test_the_traced_function_carries_the_modes_xla_flag(dense, mode):
     step, inputs, _ = dense
-    attributes = all_modes()[mode].prepare(step, inputs).trace().function_def.attr
+    attributes = prepared(mode, step).trace(*inputs).function_def.attr
     assert (attributes["_XlaMustCompile"].b if "_XlaMustCompile" in attributes else None) is JIT[mode]
 
 
 def test_xla_compiles_and_the_others_do_not(dense):
     step, inputs, _ = dense
-    functions = {mode: all_modes()[mode].prepare(step, inputs).run.func for mode in JIT}
+    functions = {mode: prepared(mode, step).function for mode in JIT}
     assert functions.pop("xla").experimental_get_compiler_ir(*inputs)(stage="optimized_hlo").startswith("HloModule")
     for function in functions.values():
         with pytest.raises(ValueError, match="jit_compile=True"):
@@ -60,8 +65,8 @@ def test_a_dictionary_of_inputs_passes_through_every_mode(device_facts):
 
     feed = {"a": tf.constant([1.0]), "b": tf.constant([2])}
     for mode in all_modes().values():
-        call = mode.prepare(lambda x: x["a"] + tf.cast(x["b"], tf.float32), (feed,))
+        call = prepared(mode.id, lambda x: x["a"] + tf.cast(x["b"], tf.float32)).on((feed,))
         if call.trace is not None:
-            call.trace()
+            call.trace(*call.inputs)
         assert call.run().numpy() == [3.0]
         assert call.traces() == (0 if mode.id == "eager" else 1)

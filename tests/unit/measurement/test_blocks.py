@@ -44,7 +44,7 @@ class Device:
 
     @property
     def call(self):
-        return PreparedCall(run=self.run, fence=self.fence)
+        return PreparedCall(function=self.run, fence=self.fence)
 
 
 def test_latency_counts_the_fence_and_dispatch_does_not():
@@ -105,7 +105,7 @@ def test_collection_is_on_again_though_the_model_raises():
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        time_block(PreparedCall(run=fail), 3)
+        time_block(PreparedCall(function=fail), 3)
 
     assert gc.isenabled()
 
@@ -133,7 +133,7 @@ def test_outputs_of_one_call_are_freed_before_the_next_is_timed():
         seen.append(len(freed))
         return Output()
 
-    time_block(PreparedCall(run=run), 3)
+    time_block(PreparedCall(function=run), 3)
 
     # The second pass keeps an output while the next is made, as any loop would.
     assert seen[:3] == [0, 1, 2]
@@ -177,11 +177,11 @@ def test_the_pilot_takes_the_median_so_that_one_slow_call_is_ignored():
     def run():
         device.now += next(slow)
 
-    assert pilot(PreparedCall(run=run, fence=device.fence), clock_ns=device.clock_ns) == 10
+    assert pilot(PreparedCall(function=run, fence=device.fence), clock_ns=device.clock_ns) == 10
 
 
 def test_a_call_too_fast_for_the_clock_takes_a_nanosecond():
-    assert pilot(PreparedCall(run=lambda: None), clock_ns=lambda: 0) == 1
+    assert pilot(PreparedCall(function=lambda: None), clock_ns=lambda: 0) == 1
 
 
 def test_the_cost_of_a_fence_is_the_median_of_many():
@@ -192,6 +192,6 @@ def test_the_cost_of_a_fence_is_the_median_of_many():
 
 
 def test_a_prepared_call_has_no_fence_no_trace_and_no_traces_of_its_own():
-    call = PreparedCall(run=lambda: None)
+    call = PreparedCall(function=lambda: None)
 
     assert (call.fence, call.trace, call.traces()) == (no_fence, None, 0)

@@ -53,12 +53,12 @@ class Worker:
     def first_call(self):
         return self._step("first_call", "first_call", Pilot(call_ns=2))
 
-    def block(self, calls):
+    def block(self, calls, input_set):
         times = BlockTimes(
             latency_ns=[1] * calls,
             dispatch_ns=[1] * calls,
             throughput_calls=calls,
-            throughput_total_ns=1,
+            throughput_total_ns=input_set,
             valid=True,
         )
         return self._step("block", "measure", times)
@@ -85,13 +85,13 @@ def test_every_request_is_answered_until_the_last(serve):
         START,
         Request(do="build"),
         Request(do="pilot"),
-        Request(do="block", calls=3),
+        Request(do="block", calls=3, input_set=7),
         Request(do="finish"),
         Request(do="pilot"),
     )
 
     assert [type(reply).__name__ for reply in channel.replies] == ["Hello", "Built", "Pilot", "BlockTimes", "Finished"]
-    assert channel.replies[3].latency_ns == [1, 1, 1]
+    assert (channel.replies[3].latency_ns, channel.replies[3].throughput_total_ns) == ([1, 1, 1], 7)
     assert channel.left == 1
 
 
