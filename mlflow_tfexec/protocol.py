@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import InputFacts, OutputDifference
 from mlflow_tfexec.records.spec import Spec
 
@@ -68,7 +69,13 @@ class Built(Message):
     """The model stands, its inputs are on the device."""
 
     inputs: tuple[InputFacts, ...]
+    batch_size: int | None = None
+    """Items per call, as the inputs have it. None: as asked."""
+    inputs_sha256: str | None = None
+    input_sets: int | None = None
     weights_sha256: str | None = None
+    findings: tuple[Finding, ...] = ()
+    """What loading brought to light; told once for all modes and launches."""
 
 
 class FirstCall(Message):

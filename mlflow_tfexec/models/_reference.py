@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlflow_tfexec.measurement.call import ModelStep, PreparedCall
+from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import InputFacts
 from mlflow_tfexec.records.spec import Spec
 
@@ -31,6 +32,14 @@ class LoadedModel:
     input_facts: tuple[InputFacts, ...]
     weights_sha256: str | None
     """None: the model's variables cannot be found from outside."""
+    batch_size: int | None = None
+    """Items per call, as the inputs have it. None: as asked."""
+    inputs_sha256: str | None = None
+    """Of the first set of inputs, or of all where they were given. None: it is not known."""
+    input_sets: int | None = None
+    """Sets of inputs that were given and are used in turn. None: they are made up."""
+    findings: tuple[Finding, ...] = ()
+    """What the reader must know of how the model was loaded and of its inputs."""
     answer: Callable[[PreparedCall], Any] = call_once
     """Calls a mode so that its answers can be held against the baseline's."""
     reset: Callable[[], None] = keep_state

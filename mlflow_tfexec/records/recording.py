@@ -40,6 +40,8 @@ class InputFacts(Line):
     shape: tuple[int, ...]
     """Batch included."""
     dtype: str
+    values: str | None = None
+    """What the values are, such as `uniform in [0, 255)` or `token ids below 10000`."""
 
 
 class Header(Line):
@@ -54,6 +56,10 @@ class Header(Line):
     spec: Spec
     environment: dict[str, Any] = Field(default_factory=dict)
     inputs: tuple[InputFacts, ...] = ()
+    inputs_sha256: str | None = None
+    """Of names, types, shapes and bytes of the first set of inputs, or of all sets where they were given."""
+    input_sets: int | None = None
+    """Sets of inputs that were given and are used in turn. None: every round has made-up ones of its own."""
     weights_sha256: str | None = None
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 BASELINE = "eager"
 """The mode that speed-ups and outputs are measured against."""
@@ -53,8 +53,13 @@ class Spec(BaseModel):
     task: str = "inference"
     preset: str = "standard"
     batch_size: int = 1
+    """Items per call. In a recording: as they were measured."""
+    batch_asked: bool = False
+    """True: `batch_size` was asked for. False: inputs that are given, and models of a fixed batch, go before it."""
     input_shape: tuple[int, ...] | None = None
-    """Shape of one item, without the batch. None: the model's own default."""
+    """Shape of one item, without the batch, for every input. None: the model's own, or `input_shapes`."""
+    input_shapes: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    """Shape of one item of each input that is named, by its name or, from 0, its place."""
     dtype: str = "float32"
     """A Keras dtype policy."""
     weights: str | None = None

@@ -66,10 +66,12 @@ class Launch:
             builts |= crew.receive(Built, rest)
         if self._state.header is None:
             self._state.write_header(next(iter(builts.values()), None))
-        expected = self._state.header.weights_sha256 if self._state.header else None
+        header = self._state.header
         for mode, built in builts.items():
-            if built.weights_sha256 != expected:
+            if header is not None and built.weights_sha256 != header.weights_sha256:
                 crew.lose(mode, ModeFailed("run_failed", "its weights are not those of the other modes"))
+            elif header is not None and built.inputs_sha256 != header.inputs_sha256:
+                crew.lose(mode, ModeFailed("run_failed", "its inputs are not those of the other modes"))
 
     def _build_first(self, crew: Crew) -> dict[str, Built]:
         """Let one worker load the weights before the others: Keras would download them into one file five times."""

@@ -67,15 +67,25 @@ class BenchmarkState:
             version=FORMAT_VERSION,
             benchmark_id=self.spool.benchmark_id,
             created=self.created,
-            spec=self.spec,
+            spec=self._measured_spec(built),
             environment=self.environment,
             inputs=built.inputs if built else (),
+            inputs_sha256=built.inputs_sha256 if built else None,
+            input_sets=built.input_sets if built else None,
             weights_sha256=built.weights_sha256 if built else None,
         )
         self.spool.append(self.header)
+        for finding in built.findings if built else ():
+            self.add_finding(finding)
         for line in self.pending:
             self.spool.append(line)
         self.pending.clear()
+
+    def _measured_spec(self, built: Built | None) -> Spec:
+        """Give what was asked for, with the batch that the inputs really have."""
+        if built is None or built.batch_size is None:
+            return self.spec
+        return self.spec.model_copy(update={"batch_size": built.batch_size})
 
     def take_device(self, hello: Hello) -> None:
         """Take over what a worker has found.

@@ -45,7 +45,14 @@ class ModeWorker:
         """Load the model, make its inputs, call it once."""
         self.stage = "build"
         self._model = load_model(self._spec)
-        return Built(inputs=self._model.input_facts, weights_sha256=self._model.weights_sha256)
+        return Built(
+            inputs=self._model.input_facts,
+            batch_size=self._model.batch_size,
+            inputs_sha256=self._model.inputs_sha256,
+            input_sets=self._model.input_sets,
+            weights_sha256=self._model.weights_sha256,
+            findings=self._model.findings,
+        )
 
     def first_call(self) -> FirstCall:
         """Trace, compile, call twice, and hold the outputs against the baseline's."""
