@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import InputFacts, OutputDifference
+from mlflow_tfexec.records.recording import Again, InputFacts, OutputDifference
 from mlflow_tfexec.records.spec import Spec
 
 MARKER = b"\x1etfexec "
@@ -56,6 +56,13 @@ class Failure(Message):
     reason: str
     wrong_request: bool = False
     """True: it would fail in every mode, because of what was asked (a shape the model refuses)."""
+    cause: str | None = None
+    """Code of a known kind of trouble. None: it is not one of them."""
+    op: str | None = None
+    layer: str | None = None
+    source: str | None = None
+    """Line of the model's code, as `model.py:7 in call`."""
+    peak_memory_bytes: int | None = None
 
 
 class Hello(Message):
@@ -85,6 +92,9 @@ class FirstCall(Message):
     first_call_ns: int
     second_call_ns: int
     traces: int
+    xla_compiles: int | None = None
+    """What XLA has compiled in this process so far. None: not known."""
+    xla_compile_ns: int | None = None
     fence_ns: int | None = None
     output: OutputDifference
     output_spread: float | None = None
@@ -104,13 +114,16 @@ class BlockTimes(Message):
     dispatch_ns: list[int]
     throughput_calls: int
     throughput_total_ns: int
-    valid: bool
+    again: Again | None = None
+    """What happened again inside the block, which is then not valid. None: nothing did."""
 
 
 class Finished(Message):
     """Last words."""
 
     traces: int
+    xla_compiles: int | None = None
+    xla_compile_ns: int | None = None
     peak_memory_bytes: int | None = None
 
 

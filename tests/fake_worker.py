@@ -126,7 +126,7 @@ class FakeModeWorker:
             dispatch_ns=[ns // 3 for ns in latency_ns],
             throughput_calls=calls,
             throughput_total_ns=latency_ns[0] if calls == 1 else int(sum(latency_ns) * 0.9),
-            valid=not retraced,
+            again="trace" if retraced else None,
         )
 
     def finish(self) -> Any:
@@ -134,6 +134,9 @@ class FakeModeWorker:
 
         self._misbehave("finish", "measure")
         return Finished(traces=self._traces, peak_memory_bytes=1_000_000)
+
+    def last_facts(self) -> dict[str, int]:
+        return {"peak_memory_bytes": 2_000_000}
 
     def linger(self) -> None:
         """Stay, where that is asked for, though nothing more will come."""

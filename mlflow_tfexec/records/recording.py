@@ -24,6 +24,9 @@ MODE_STATUSES = (
 MEASURED_STATUSES = frozenset({"ok", "outputs_differ"})
 """The statuses of a mode that has timings to be judged."""
 
+Again = Literal["trace", "compile"]
+"""What a block that does not count did once more: `tf.function` traced, or XLA compiled without a trace."""
+
 BlockMetric = Literal["latency", "throughput", "dispatch"]
 
 
@@ -95,6 +98,13 @@ class ModeLine(Line):
     mode: str
     status: str
     reason: str | None = None
+    cause: str | None = None
+    """Code of the kind of trouble that a failed mode ran into. None: it is not a known kind."""
+    op: str | None = None
+    """The operation that failed, by TensorFlow's name; several are separated by commas."""
+    layer: str | None = None
+    source: str | None = None
+    """Line of the model's own code where it failed, as `model.py:7 in call`."""
     log_tail: str | None = None
     """The last lines the worker wrote, where it failed."""
     trace_ns: int | None = None
@@ -103,6 +113,10 @@ class ModeLine(Line):
     """Trace, compile and the first call together, fence included."""
     second_call_ns: int | None = None
     traces: int | None = None
+    xla_compiles: int | None = None
+    """Compilations by XLA in the whole process so far, whatever asked for them. None: not known."""
+    xla_compile_ns: int | None = None
+    """What they took together."""
     peak_memory_bytes: int | None = None
     """GPU: peak of TensorFlow's allocator. CPU: peak resident set of the worker."""
     fence_ns: int | None = None
@@ -131,6 +145,8 @@ class Block(Line):
     warmup: bool = False
     valid: bool = True
     """False when the mode traced or compiled again inside the block."""
+    again: Again | None = None
+    """Which of the two, where it is known."""
 
 
 class Health(Line):

@@ -85,7 +85,8 @@ class Crew:
             "position": position,
             "mode": mode,
             "warmup": warmup,
-            "valid": times.valid,
+            "valid": times.again is None,
+            **({} if times.again is None else {"again": times.again}),
         }
         self._state.append(Block(metric="latency", calls_ns=tuple(times.latency_ns), **place))
         self._state.append(Block(metric="dispatch", calls_ns=tuple(times.dispatch_ns), **place))
@@ -106,7 +107,9 @@ class Crew:
         worker = self._workers.pop(mode)
         worker.kill()
         self._state.failed.add(mode)
-        self.write_mode(mode, failure.status, failure.reason, log_tail=worker.log_tail(), ended=utc_now())
+        self.write_mode(
+            mode, failure.status, failure.reason, log_tail=worker.log_tail(), ended=utc_now(), **failure.facts
+        )
         self._state.observer.failed(mode, failure.status, failure.reason)
 
     def end_all(self) -> None:

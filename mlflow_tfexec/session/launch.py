@@ -16,6 +16,10 @@ from mlflow_tfexec.session.process import ModeFailed
 from mlflow_tfexec.session.state import BenchmarkState
 from mlflow_tfexec.session.warmup import Warmup
 
+_FIRST_CALL_FACTS = {
+    "trace_ns", "first_call_ns", "second_call_ns", "traces", "xla_compiles", "xla_compile_ns", "fence_ns",
+}  # fmt: skip
+
 _MOST_SETS_PER_LAUNCH = 1_000
 
 
@@ -86,7 +90,7 @@ class Launch:
             with self._state.clock.phase("first_call", self._number):
                 reply = crew.ask(mode, "first_call", FirstCall)
             if reply is not None:
-                facts = reply.model_dump(include={"trace_ns", "first_call_ns", "second_call_ns", "traces", "fence_ns"})
+                facts = reply.model_dump(include=_FIRST_CALL_FACTS, exclude_none=True)
                 crew.write_mode(mode, *self._judge_output(mode, reply.output), output=reply.output, **facts)
                 if self._number == 0 and findings.is_uninformative(reply.output_spread):
                     self._state.add_finding(findings.outputs_uninformative())
@@ -150,7 +154,7 @@ class Launch:
         with self._state.clock.phase("finish", self._number):
             crew.request("finish", crew.modes)
             for mode, reply in crew.receive(Finished, crew.modes).items():
-                crew.write_end(mode, traces=reply.traces, peak_memory_bytes=reply.peak_memory_bytes)
+                crew.write_end(mode, **reply.model_dump())
             crew.end_all()
 
     def _shuffled(self, modes: list[str], label: str) -> list[str]:

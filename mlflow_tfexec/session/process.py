@@ -36,11 +36,13 @@ R = TypeVar("R", bound=Message)
 class ModeFailed(Exception):  # noqa: N818 - an outcome of one mode, which the session records
     """A worker could not do what it was asked."""
 
-    def __init__(self, status: str, reason: str, *, wrong_request: bool = False) -> None:
+    def __init__(self, status: str, reason: str, *, wrong_request: bool = False, **facts: Any) -> None:
         super().__init__(reason)
         self.status = status
         self.reason = reason
         self.wrong_request = wrong_request
+        self.facts = facts
+        """What else the mode's line of the recording can tell: cause, operation, layer, line of code, peak memory."""
 
 
 class WorkerProcess:
@@ -103,7 +105,8 @@ class WorkerProcess:
         if reply is None:
             raise self._death()
         if isinstance(reply, Failure):
-            raise ModeFailed(reply.status, mask(reply.reason), wrong_request=reply.wrong_request)
+            facts = reply.model_dump(exclude={"status", "reason", "wrong_request"}, exclude_none=True)
+            raise ModeFailed(reply.status, mask(reply.reason), wrong_request=reply.wrong_request, **facts)
         if not isinstance(reply, reply_type):
             raise ModeFailed("crashed", f"answered {type(reply).__name__} where {reply_type.__name__} was due")
         return reply

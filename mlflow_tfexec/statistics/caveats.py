@@ -1,34 +1,15 @@
 """What a judgement must warn of, as findings."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.judgement import ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
 from mlflow_tfexec.records.spec import BASELINE
-from mlflow_tfexec.statistics.rounds import MAX_DROPPED_SHARE, LaunchRounds, invalid_blocks, launch_rounds
+from mlflow_tfexec.statistics.failure_advice import advise
+from mlflow_tfexec.statistics.rounds import MAX_DROPPED_SHARE, LaunchRounds, launch_rounds
 
 _WITHOUT_IT = "Or leave the mode out."
-
-# Status → (why, what to try).
-_FAILURES: Mapping[str, tuple[str, str]] = {
-    "trace_failed": (
-        "tf.function could not turn the model's Python code into a graph.",
-        "Look for Python code in the model that depends on tensor values.",
-    ),
-    "compile_failed": (
-        "XLA could not compile the graph: often an operation that it lacks, or a shape unknown in advance.",
-        "Give a fixed input shape and look for the operation that the reason names.",
-    ),
-    "run_failed": ("The call itself raised an error.", "Run the model once by hand in this mode."),
-    "oom": ("There was not enough memory.", "Try a smaller batch, or free the device of other programs."),
-    "timeout": ("The worker did not answer in time.", "If it was not stuck, allow more time with --timeout."),
-    "crashed": (
-        "The worker process ended by itself; the other modes ran in processes of their own and are not touched.",
-        "Read the worker's last lines in the recording.",
-    ),
-}
-_UNKNOWN_FAILURE = ("The mode could not be measured.", "Read the worker's last lines in the recording.")
 
 
 def machine_findings(recording: Recording) -> Iterator[Finding]:
@@ -52,14 +33,13 @@ def machine_findings(recording: Recording) -> Iterator[Finding]:
 
 
 def mode_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Iterator[Finding]:
-    """Warn of modes that failed, were skipped, were never timed, differ in their outputs or traced again."""
-    invalid = invalid_blocks(recording)
+    """Warn of modes that failed, were skipped, were never timed or differ in their outputs."""
     for summary in summaries:
         line = recording.final_line(summary.mode)
         if summary.status == "skipped":
             yield _skipped(summary)
         elif summary.status not in MEASURED_STATUSES:
-            yield _failed(summary, line)
+            yield _failed(summary, line, recording.spec.batch_size)
         elif summary.latency_ms is None:
             yield Finding(
                 code="nothing_timed",
@@ -68,19 +48,28 @@ def mode_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Ite
             )
         if summary.status == "outputs_differ":
             yield _outputs_differ(recording, summary.mode)
-        if summary.mode in invalid:
-            yield _retraced(summary.mode, *invalid[summary.mode])
 
 
-def _failed(summary: ModeSummary, line: ModeLine | None) -> Finding:
-    why, what_to_try = _FAILURES.get(summary.status, _UNKNOWN_FAILURE)
+def _failed(summary: ModeSummary, line: ModeLine | None, batch_size: int) -> Finding:
+    advice = advise(summary.status, line.cause if line else None)
     where = f" in launch {line.launch + 1}" if line else ""
     what = f"Ended as {summary.status}{where}{': ' + _sentence(summary.reason) if summary.reason else '.'}"
+    if line is not None and (place := _place(line)):
+        what += f" Where: {place}."
     if summary.latency_ms is not None:
         what += " Times from before are shown, not ranked."
-    return Finding(
-        code="mode_failed", what=what, why=why, what_to_try=f"{what_to_try} {_WITHOUT_IT}", mode=summary.mode
-    )
+    what_to_try = [advice.what_to_try, *_smaller_batch(summary.status, batch_size), _WITHOUT_IT]
+    return Finding(code="mode_failed", what=what, why=advice.why, what_to_try=" ".join(what_to_try), mode=summary.mode)
+
+
+def _place(line: ModeLine) -> str:
+    """Say which operation of which layer failed, and on which line of the model's code."""
+    parts = (("operation", line.op), ("layer", line.layer), ("line", line.source))
+    return ", ".join(f"{word} {value}" for word, value in parts if value)
+
+
+def _smaller_batch(status: str, batch_size: int) -> list[str]:
+    return [f"Try --batch-size {batch_size // 2}."] if status == "oom" and batch_size > 1 else []
 
 
 def _skipped(summary: ModeSummary) -> Finding:
@@ -111,16 +100,6 @@ def _outputs_differ(recording: Recording, mode: str) -> Finding:
         + (limits[0] if limits else ""),
         why="A quicker answer that is another answer is no gain, so this mode is not ranked.",
         what_to_try="Check the model's accuracy in this mode before using it.",
-        mode=mode,
-    )
-
-
-def _retraced(mode: str, invalid: int, total: int) -> Finding:
-    return Finding(
-        code="retraced",
-        what=f"Traced or compiled again inside {invalid} of {total} blocks; these were left out.",
-        why="Such a block times the compiler. Inputs of changing shape, or Python numbers as arguments, cause it.",
-        what_to_try="Feed tensors of one shape.",
         mode=mode,
     )
 

@@ -10,6 +10,7 @@ from mlflow_tfexec.records.recording import ModeLine, Recording
 from mlflow_tfexec.records.spec import BASELINE, controlled_mode, is_control
 from mlflow_tfexec.statistics.caveats import machine_findings, mode_findings
 from mlflow_tfexec.statistics.comparison import compare_all, compare_pair
+from mlflow_tfexec.statistics.compile_findings import compile_findings
 from mlflow_tfexec.statistics.estimates import summarize_latency
 from mlflow_tfexec.statistics.letters import group_letters
 from mlflow_tfexec.statistics.limits import control_findings, extent_findings, undecided_findings
@@ -78,6 +79,7 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
             *machine_findings(recording),
             *stability_findings(rounds),
             *mode_findings(recording, modes),
+            *compile_findings(recording),
         ),
     )
 

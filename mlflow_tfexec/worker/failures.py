@@ -1,10 +1,12 @@
 """From an exception to the status of a mode."""
 
+import dataclasses
 import re
 import traceback
 from typing import Literal
 
 from mlflow_tfexec.protocol import Failure
+from mlflow_tfexec.worker.causes import explain
 
 Stage = Literal["start", "build", "trace", "first_call", "measure"]
 
@@ -38,7 +40,13 @@ def describe_failure(error: BaseException, *, stage: Stage) -> Failure:
     """
     traceback.print_exception(error)
     error = _original(error)
-    return Failure(status=_status(error, stage), reason=reason_of(error), wrong_request=_is_wrong_request(error, stage))
+    explanation = explain(error)
+    return Failure(
+        status=_status(error, stage),
+        reason=reason_of(error),
+        wrong_request=_is_wrong_request(error, stage),
+        **dataclasses.asdict(explanation),
+    )
 
 
 def reason_of(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import os
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
@@ -13,8 +14,9 @@ from mlflow_tfexec.models._keras_model import compute_dtype
 from mlflow_tfexec.models._reference import LoadedModel
 from mlflow_tfexec.modes import all_modes
 from mlflow_tfexec.protocol import BlockTimes, Built, Finished, FirstCall, Hello, Pilot, Start
-from mlflow_tfexec.records.recording import OutputDifference
+from mlflow_tfexec.records.recording import Again, OutputDifference
 from mlflow_tfexec.records.spec import BASELINE
+from mlflow_tfexec.worker.compiles import CompileLog, Compiles, tell_of_compiles
 from mlflow_tfexec.worker.device import choose_device, fence_for, peak_memory_bytes
 from mlflow_tfexec.worker.failures import Stage
 from mlflow_tfexec.worker.outputs import difference, load_reference, save_reference, spread, to_arrays
@@ -32,11 +34,13 @@ class ModeWorker:
         self._mode = start.mode
         self._reference = Path(start.scratch) / "baseline-outputs"
         self._device = "CPU"
+        self._compile_log = CompileLog(start.log)
         self._model: LoadedModel | None = None
         self._call: PreparedCall | None = None
 
     def start(self) -> Hello:
         """Import TensorFlow and choose the device."""
+        tell_of_compiles(os.environ)
         facts = choose_device(self._spec.device)
         self._device = facts.get("device", "CPU")
         return Hello(tensorflow=facts)
@@ -81,6 +85,7 @@ class ModeWorker:
             first_call_ns=first_call_ns,
             second_call_ns=second_call_ns,
             traces=call.traces(),
+            **self._compile_facts(),
             fence_ns=None if fence is no_fence else fence_cost_ns(fence),
             output=self._output_difference(outputs, second),
             output_spread=spread(outputs) if self._mode == BASELINE else None,
@@ -92,23 +97,44 @@ class ModeWorker:
         return Pilot(call_ns=pilot(self._prepared()))
 
     def block(self, calls: int, input_set: int) -> BlockTimes:
-        """Time one block on inputs of its own. It is valid only if nothing was traced inside it."""
+        """Time one block on inputs of its own. It is valid only if nothing was traced or compiled inside it."""
         self.stage = "measure"
         call = self._prepared().on(self._loaded().inputs(input_set))
         self._loaded().reset()
-        traces_before = call.traces()
+        traces_before, compiles_before = call.traces(), self._compile_log.compiles()
         result = time_block(call, calls)
         return BlockTimes(
             latency_ns=result.latency_ns,
             dispatch_ns=result.dispatch_ns,
             throughput_calls=result.throughput_calls,
             throughput_total_ns=result.throughput_total_ns,
-            valid=call.traces() == traces_before,
+            again=self._again(call.traces() != traces_before, compiles_before),
         )
 
     def finish(self) -> Finished:
         """Say what can only be known at the end."""
-        return Finished(traces=self._prepared().traces(), peak_memory_bytes=peak_memory_bytes(self._device))
+        return Finished(
+            traces=self._prepared().traces(),
+            **self._compile_facts(),
+            peak_memory_bytes=peak_memory_bytes(self._device),
+        )
+
+    def last_facts(self) -> dict[str, int | None]:
+        """Say what can be known after a failure, as far as the device still answers."""
+        try:
+            return {"peak_memory_bytes": peak_memory_bytes(self._device)}
+        except Exception:  # noqa: BLE001 - what has failed may have taken the device with it
+            return {}
+
+    def _compile_facts(self) -> dict[str, int]:
+        compiles = self._compile_log.compiles()
+        return {} if compiles is None else {"xla_compiles": compiles.count, "xla_compile_ns": compiles.duration_ns}
+
+    def _again(self, traced: bool, compiles_before: Compiles | None) -> Again | None:
+        """Say what happened inside a block that should not; a new trace brings a compilation with it."""
+        if traced:
+            return "trace"
+        return "compile" if self._compile_log.compiles() != compiles_before else None
 
     def _loaded(self) -> LoadedModel:
         if self._model is None:

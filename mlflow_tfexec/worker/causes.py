@@ -1,0 +1,149 @@
+"""Why a mode failed: what TensorFlow's messages say of the operation, the layer and the line of code.
+
+The patterns are words of TensorFlow 2.16 to 2.21 and Keras 3. What matches none has no cause, and its reason stands
+alone.
+"""
+
+import re
+import traceback
+from dataclasses import dataclass
+from pathlib import PurePath
+
+_Frame = tuple[str, int, str]
+"""Path, line, function."""
+
+_NOT_THE_MODEL_S = ("site-packages", "dist-packages", "mlflow_tfexec", "__autograph_generated", "<")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One kind of trouble, recognised by the words of an error."""
+
+    code: str
+    """As recordings keep it; what it means is said by `statistics.failure_advice`."""
+    pattern: re.Pattern[str]
+
+
+def _cause(code: str, pattern: str) -> Cause:
+    return Cause(code, re.compile(pattern, re.IGNORECASE))
+
+
+# The first that matches has it: what is more specific stands above.
+CAUSES = (
+    _cause("gpu_newer_than_build", r"no kernel image is available|no_binary_for_gpu|invalid_ptx|unsupported gpu arch"),
+    _cause("libdevice_missing", r"libdevice"),
+    _cause("ptxas_missing", r"ptxas"),
+    _cause("cuda_library_missing", r"dnn library is not found|cudnn_status_not_initialized|could not load library lib"),
+    _cause("python_function_in_graph", r"\b(Eager)?PyFunc(Stateless)?\b"),
+    _cause("text_in_xla", r"AsString|StringFormat|\bString\w+ \(No reg|LookupTable\w*|'string'|DT_STRING|PrintV2 \(No"),
+    _cause("operation_without_xla", r"Detected unsupported operations when trying to compile"),
+    _cause(
+        "shape_from_values",
+        r"must be a compile-time constant|Reading input as constant from a dynamic tensor|dynamic dimension|"
+        r"XLA compilation requires (a fixed|that)|bounded dynamic",
+    ),
+    _cause(
+        "variables_in_function",
+        r"only supports singleton tf\.Variables|tried to create variables on (a )?non-first call|"
+        r"can only create variables on the first call",
+    ),
+    _cause(
+        "tensor_as_python_value",
+        r"symbolic `?tf\.Tensor|symbolic (Keras)?Tensor|numpy\(\) is only available|has no attribute 'numpy'|"
+        r"convert a symbolic|not allowed in (AutoGraph|Graph execution)",
+    ),
+    _cause("shape_unknown_in_graph", r"as_list\(\) is not defined on an unknown|rank is (unknown|undefined)"),
+    _cause("tensor_from_another_graph", r"InaccessibleTensorError|is out of scope|must be from the same graph"),
+    _cause("not_a_number", r"CheckNumerics|Tensor had (NaN|Inf)|check_numerics"),
+    _cause("variable_on_another_device", r"Trying to access resource .* located in device"),
+    _cause("not_deterministic_op", r"deterministic .*(not|isn't) (yet )?(implemented|supported)"),
+    _cause("wrong_input", r"incompatible with the layer|Matrix size-incompatible|expected .*ndim=|Expected shape"),
+)
+
+_UNSUPPORTED_OPS = re.compile(r"(\w+) \(No registered '\w+' OpKernel")
+_OP = (re.compile(r"with op (\w+)"), re.compile(r"\[Op:(?!__)(\w+)\]"), re.compile(r"\{\{node [\w./]*?(\w+)\}\}"))
+_NODE = re.compile(r"\{\{node ([\w./-]+)\}\}")
+_KERAS_LAYER = re.compile(
+    r"[Ee]xception encountered when calling (?:layer )?['\"]?([\w.]+?)['\"]?(?:\.call\(\)| \(|$|\.)"
+)
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+_NUMBERED = re.compile(r"_\d+$")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is known of a failure beside its reason. Absent parts are None."""
+
+    cause: str | None = None
+    op: str | None = None
+    """TensorFlow's name of the operation; several are separated by commas."""
+    layer: str | None = None
+    source: str | None = None
+    """Line of the model's code, as `model.py:7 in call`."""
+
+
+def find_cause(text: str) -> Cause | None:
+    """Find the kind of trouble that *text* tells of."""
+    return next((cause for cause in CAUSES if cause.pattern.search(text)), None)
+
+
+def explain(error: BaseException) -> Explanation:
+    """Say what *error* tells of the cause, the operation, the layer and the line."""
+    text = f"{type(error).__name__}: {error}"
+    cause = find_cause(text)
+    return Explanation(
+        cause=cause.code if cause else None, op=_operation(text), layer=_layer(text), source=_source(error)
+    )
+
+
+def _operation(text: str) -> str | None:
+    unsupported = list(dict.fromkeys(_UNSUPPORTED_OPS.findall(text)))
+    if unsupported:
+        return ", ".join(unsupported)
+    for pattern in _OP:
+        found = pattern.search(text)
+        if found:
+            return _NUMBERED.sub("", found[1])
+    return None
+
+
+def _layer(text: str) -> str | None:
+    """Name the Keras layer: as Keras says it, or from the path of the node inside the graph."""
+    said = _KERAS_LAYER.search(text)
+    if said:
+        return said[1]
+    node = _NODE.search(text)
+    parts = node[1].split("/") if node else []
+    # model/layer/Operation; a shorter path is an operation outside any layer.
+    return parts[-2] if len(parts) > 2 else None  # noqa: PLR2004 - the three parts above
+
+
+def _source(error: BaseException) -> str | None:
+    """Find the innermost line of the model's own code.
+
+    A running graph tells where its operation was made; AutoGraph, which line its code stands for; else Python knows.
+    """
+    for frames in (_frames_in_text(str(error)), _autograph_frames(error), _python_frames(error)):
+        own = [frame for frame in frames if not any(part in frame[0] for part in _NOT_THE_MODEL_S)]
+        if own:
+            path, line, function = own[-1]
+            return f"{PurePath(path).name}:{line} in {function}"
+    return None
+
+
+def _frames_in_text(text: str) -> list[_Frame]:
+    return [(path, int(line), function) for path, line, function in _FRAME.findall(text)]
+
+
+def _autograph_frames(error: BaseException) -> list[_Frame]:
+    """Take the frames of the code that AutoGraph has rewritten, as it was before.
+
+    Source: `_ErrorMetadata` in tensorflow/python/autograph/impl/api.py
+    """
+    stack = getattr(getattr(error, "ag_error_metadata", None), "translated_stack", ())
+    # The innermost frame comes first.
+    return [(frame.filename, frame.lineno, frame.function_name) for frame in reversed(stack)]
+
+
+def _python_frames(error: BaseException) -> list[_Frame]:
+    return [(frame.filename, frame.lineno or 0, frame.name) for frame in traceback.extract_tb(error.__traceback__)]
