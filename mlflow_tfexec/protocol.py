@@ -97,6 +97,8 @@ class FirstCall(Message):
     xla_compile_ns: int | None = None
     fence_ns: int | None = None
     output: OutputDifference
+    details: dict[str, Any] | None = None
+    """What only the mode knows of itself."""
     output_spread: float | None = None
     """Relative spread of the baseline's outputs; None in other modes."""
 

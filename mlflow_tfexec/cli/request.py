@@ -1,6 +1,6 @@
 """From the text of options to a spec, with every wrong value refused in one line."""
 
-import os.path
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,13 +54,14 @@ def build_spec(options: RunOptions) -> Spec:
     """
     from mlflow_tfexec.models import resolve_reference
 
+    task = one_of("task", options.task, TASKS)
     preset_name = one_of("preset", options.preset, tuple(PRESETS))
     preset = PRESETS[preset_name]
     # A number of launches given is a plan without a look in between: all the error is spent at its end.
     looks = preset.looks if _is_auto(options.launches) else (whole("launches", options.launches),)
     return Spec(
-        modes=_modes(options.modes),
-        task=one_of("task", options.task, TASKS),
+        modes=_modes(options.modes, task),
+        task=task,
         preset=preset_name,
         batch_size=whole("batch-size", options.batch_size, most=_MAX_BATCH),
         input_shape=None if _is_auto(options.input_shape) else _shape(options.input_shape),
@@ -81,10 +82,19 @@ def build_spec(options: RunOptions) -> Spec:
 
 
 def mode_variables(spec: Spec) -> dict[str, Mapping[str, str]]:
-    """Give the environment variables that each mode's process starts with."""
+    """Give the environment variables that each mode's process starts with; flags are added to the user's own."""
     from mlflow_tfexec.modes import all_modes
 
-    return {mode: all_modes()[mode].variables for mode in spec.modes}
+    return {
+        mode: {name: _with_own_flags(name, value) for name, value in all_modes()[mode].variables.items()}
+        for mode in spec.modes
+    }
+
+
+def _with_own_flags(name: str, value: str) -> str:
+    """Put a mode's flags behind those that the user has set: of a flag that is given twice the last counts."""
+    own = os.environ.get(name, "").strip()
+    return f"{own} {value}" if own and name.endswith("_FLAGS") else value
 
 
 def unless_auto(text: str) -> str | None:
@@ -96,8 +106,8 @@ def _is_auto(text: str) -> bool:
     return text.strip().lower() in {AUTO, ""}
 
 
-def _modes(text: str) -> tuple[str, ...]:
-    """Read a list of modes, separated by commas."""
+def _modes(text: str, task: str) -> tuple[str, ...]:
+    """Read a list of modes, separated by commas, each of which can execute *task*."""
     from mlflow_tfexec.modes import all_modes, default_modes
 
     if _is_auto(text):
@@ -108,6 +118,8 @@ def _modes(text: str) -> tuple[str, ...]:
             raise RequestError(f"No mode named {name!r}. {_suggestion(name, tuple(all_modes()))}")
         if names.count(name) > 1:
             raise RequestError(f"Mode {name!r} is named twice in --modes {text!r}. Name each mode once.")
+        if task not in all_modes()[name].tasks:
+            raise RequestError(f"Mode {name!r} is not for --task {task}. Leave it out.")
     if BASELINE not in names:
         raise RequestError(f"--modes {text!r} lacks {BASELINE!r}, which all others are compared with. Add it.")
     if len(names) < _LEAST_BESIDE_BASELINE:

@@ -35,6 +35,8 @@ class PreparedCall:
     """Traces for the inputs that it is given without running. None: this mode does not trace."""
     traces: Callable[[], int] = lambda: 0
     """How often the mode has been traced so far."""
+    details: Callable[[], dict[str, Any]] = dict
+    """What only the mode knows of itself, once it has been called, by name."""
 
     @functools.cached_property
     def run(self) -> Callable[[], Any]:

@@ -8,6 +8,10 @@ from mlflow_tfexec.measurement.call import ModelStep, PreparedCall
 Prepare = Callable[[ModelStep], PreparedCall]
 
 
+class NotApplicable(Exception):  # noqa: N818 - an outcome of one mode, not an error of anybody's
+    """A mode has nothing to execute in this model. The text says why; the mode is then skipped."""
+
+
 @dataclass(frozen=True)
 class Mode:
     """One way of executing a model."""
@@ -22,4 +26,6 @@ class Mode:
     default: bool = True
     """Part of the set that is measured when no modes are named."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables that the mode's process starts with."""
+    """Environment variables that the mode's process starts with. Flags are added to those that are already set."""
+    tasks: tuple[str, ...] = ("inference", "train")
+    """Tasks that the mode can execute."""

@@ -122,6 +122,8 @@ class ModeLine(Line):
     fence_ns: int | None = None
     """Median cost of a fence on the idle device; part of each latency."""
     output: OutputDifference | None = None
+    details: dict[str, Any] | None = None
+    """What only the mode knows of itself: `jit_compile`, as `keras_predict` resolved it."""
     weights_sha256: str | None = None
     started: str | None = None
     ended: str | None = None

@@ -17,7 +17,7 @@ from mlflow_tfexec.session.state import BenchmarkState
 from mlflow_tfexec.session.warmup import Warmup
 
 _FIRST_CALL_FACTS = {
-    "trace_ns", "first_call_ns", "second_call_ns", "traces", "xla_compiles", "xla_compile_ns", "fence_ns",
+    "trace_ns", "first_call_ns", "second_call_ns", "traces", "xla_compiles", "xla_compile_ns", "fence_ns", "details",
 }  # fmt: skip
 
 _MOST_SETS_PER_LAUNCH = 1_000

@@ -5,6 +5,7 @@ import re
 import traceback
 from typing import Literal
 
+from mlflow_tfexec.modes._mode import NotApplicable
 from mlflow_tfexec.protocol import Failure
 from mlflow_tfexec.worker.causes import explain
 
@@ -51,7 +52,9 @@ def describe_failure(error: BaseException, *, stage: Stage) -> Failure:
 
 def reason_of(error: BaseException) -> str:
     """Say what went wrong in one line: TensorFlow's messages carry stacks and whole graphs around it."""
-    if isinstance(error, SystemExit):
+    if isinstance(error, NotApplicable):
+        text = str(error)
+    elif isinstance(error, SystemExit):
         text = f"the model called sys.exit({error.code!r})"
     else:
         message = " ".join(_without_stacks(_TERMINAL_CODE.sub("", str(error))).split())
@@ -87,6 +90,8 @@ def _without_stacks(text: str) -> str:
 
 
 def _status(error: BaseException, stage: Stage) -> str:
+    if isinstance(error, NotApplicable):
+        return "skipped"
     if isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError":
         return "oom"
     if stage == "trace":

@@ -87,6 +87,7 @@ class ModeWorker:
             traces=call.traces(),
             **self._compile_facts(),
             fence_ns=None if fence is no_fence else fence_cost_ns(fence),
+            details=call.details() or None,
             output=self._output_difference(outputs, second),
             output_spread=spread(outputs) if self._mode == BASELINE else None,
         )

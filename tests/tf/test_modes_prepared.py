@@ -4,11 +4,14 @@ import pytest
 
 from mlflow_tfexec.measurement.call import ModelStep
 from mlflow_tfexec.modes import all_modes
+from mlflow_tfexec.modes._mode import NotApplicable
 
 pytestmark = pytest.mark.tf
 
 # What `tf.function` writes on the function it traces. Absent: TensorFlow chooses.
-JIT = {"graph": None, "graph_nojit": False, "xla": True, "graph_control": None}
+JIT = {"graph": None, "graph_nojit": False, "xla": True, "graph_control": None, "xla_autocluster": None}
+# Says something to the whole process, or needs a Keras model.
+SPECIAL = {"eager", "keras_predict", "graph_nograppler"}
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +29,8 @@ def prepared(mode, step):
     return all_modes()[mode].prepare(ModelStep(call=step))
 
 
-def test_every_mode_but_eager_is_known_here():
-    assert set(all_modes()) - {"eager"} == set(JIT)
+def test_every_mode_is_known_here():
+    assert set(all_modes()) == set(JIT) | SPECIAL
 
 
 @pytest.mark.parametrize(("mode", "traces"), [("eager", 0), *((mode, 1) for mode in JIT)])
@@ -64,9 +67,53 @@ def test_a_dictionary_of_inputs_passes_through_every_mode(device_facts):
     import tensorflow as tf
 
     feed = {"a": tf.constant([1.0]), "b": tf.constant([2])}
-    for mode in all_modes().values():
-        call = prepared(mode.id, lambda x: x["a"] + tf.cast(x["b"], tf.float32)).on((feed,))
+    for mode in ("eager", *JIT):
+        call = prepared(mode, lambda x: x["a"] + tf.cast(x["b"], tf.float32)).on((feed,))
         if call.trace is not None:
             call.trace(*call.inputs)
         assert call.run().numpy() == [3.0]
-        assert call.traces() == (0 if mode.id == "eager" else 1)
+        assert call.traces() == (0 if mode == "eager" else 1)
+
+
+def test_predict_takes_the_batch_at_once_and_says_what_auto_became(device_facts):
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3)])
+    batches = []
+    counting = keras.callbacks.LambdaCallback()
+    counting.on_predict_batch_begin = lambda batch, logs=None: batches.append(batch)
+
+    def predict(x, **options):
+        return model.predict(x, callbacks=[counting], **options)
+
+    # Forty items are more than the 32 that `predict` takes at a time by itself.
+    inputs = (tf.ones((40, 4)),)
+    assert prepared_predict(predict).on(inputs).run() == pytest.approx(model(*inputs).numpy(), rel=1e-5)
+    assert batches == [0]
+    call = prepared_predict(model.predict).on(inputs)
+    call.run()
+    # There is no GPU in this process, and Keras takes XLA on a GPU only.
+    assert call.details() == {"jit_compile": False}
+    assert call.traces() == 1
+
+
+def test_predict_is_not_applicable_to_a_callable():
+    with pytest.raises(NotApplicable, match="only a Keras model has predict"):
+        prepared_predict(None)
+
+
+def prepared_predict(predict):
+    return all_modes()["keras_predict"].prepare(ModelStep(call=lambda x: x, predict=predict))
+
+
+def test_without_grappler_the_answer_stays_and_the_optimizer_is_off(dense):
+    import tensorflow as tf
+
+    step, inputs, expected = dense
+    try:
+        call = prepared("graph_nograppler", step).on(inputs)
+        assert call.run().numpy() == pytest.approx(expected, rel=1e-5)
+        assert tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"] is True
+    finally:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})

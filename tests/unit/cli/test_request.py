@@ -258,3 +258,18 @@ def test_a_name_is_found_in_any_case():
 
 def test_each_mode_of_the_spec_has_its_variables():
     assert set(mode_variables(spec_of(modes="eager,xla"))) == {"eager", "xla"}
+
+
+def test_flags_of_a_mode_stand_behind_the_users_own(monkeypatch):
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_max_cluster_size=9")
+    spec = build_spec(RunOptions(model="MobileNet", modes="eager,xla_autocluster"))
+    assert mode_variables(spec) == {
+        "eager": {},
+        "xla_autocluster": {
+            "TF_XLA_FLAGS": "--tf_xla_max_cluster_size=9 --tf_xla_auto_jit=2 --tf_xla_cpu_global_jit",
+        },
+    }
+
+
+def test_modes_on_request_are_not_in_the_default_set():
+    assert build_spec(RunOptions(model="MobileNet")).modes == ("eager", "graph", "graph_nojit", "xla", "graph_control")
