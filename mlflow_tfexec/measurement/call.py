@@ -43,6 +43,15 @@ class PreparedCall:
         """Call the function once on the inputs."""
         return functools.partial(self.function, *self.inputs)
 
+    def behind(self, step: Callable[..., tuple[Any, ...]]) -> "PreparedCall":
+        """Give the same mode, which in every call first puts its inputs through *step*."""
+        function, trace = self.function, self.trace
+        return dataclasses.replace(
+            self,
+            function=lambda *inputs: function(*step(inputs)),
+            trace=None if trace is None else lambda *inputs: trace(*step(inputs)),
+        )
+
     def on(self, inputs: tuple[Any, ...]) -> "PreparedCall":
         """Give the same mode bound to other inputs of the same shapes and types."""
         return dataclasses.replace(self, inputs=inputs)

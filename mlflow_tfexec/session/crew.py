@@ -102,8 +102,9 @@ class Crew:
         """
         if failure.wrong_request and self._launch == 0:
             # What a model or we ourselves say of a wrong value needs no name of an exception before it.
-            reason = failure.reason.removeprefix("ValueError: ")
-            raise RequestError(f"Cannot load model {self._state.spec.model!r}: {reason}")
+            reason = failure.reason.removeprefix("ValueError: ").removeprefix("RequestError: ")
+            is_of_inputs = reason.startswith("--inputs")
+            raise RequestError(reason if is_of_inputs else f"Cannot load model {self._state.spec.model!r}: {reason}")
         worker = self._workers.pop(mode)
         worker.kill()
         self._state.failed.add(mode)
