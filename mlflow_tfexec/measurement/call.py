@@ -28,7 +28,9 @@ class PreparedCall:
     function: Callable[..., Any]
     """Executes one step on the inputs that it is given, and returns its outputs."""
     inputs: tuple[Any, ...] = ()
-    """Arguments of `function`, already on the device."""
+    """Arguments of `function`: on the device, unless their way there is to be timed."""
+    transfers: bool = False
+    """True: the function itself brings arrays of the host to the device, as Keras's `predict` does."""
     fence: Callable[[], None] = no_fence
     """Returns when the device has finished everything asked of it."""
     trace: Callable[..., Any] | None = None
@@ -43,13 +45,16 @@ class PreparedCall:
         """Call the function once on the inputs."""
         return functools.partial(self.function, *self.inputs)
 
-    def behind(self, step: Callable[..., tuple[Any, ...]]) -> "PreparedCall":
-        """Give the same mode, which in every call first puts its inputs through *step*."""
+    def behind_transfer(self, to_device: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> "PreparedCall":
+        """Give the same mode taking arrays of the host, which in every call first go *to_device*."""
         function, trace = self.function, self.trace
+        if self.transfers:
+            return self
         return dataclasses.replace(
             self,
-            function=lambda *inputs: function(*step(inputs)),
-            trace=None if trace is None else lambda *inputs: trace(*step(inputs)),
+            function=lambda *inputs: function(*to_device(inputs)),
+            trace=None if trace is None else lambda *inputs: trace(*to_device(inputs)),
+            transfers=True,
         )
 
     def on(self, inputs: tuple[Any, ...]) -> "PreparedCall":

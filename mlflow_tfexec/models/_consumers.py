@@ -12,29 +12,10 @@ from mlflow_tfexec.models._values import WORDS, Values, below, one_of, texts
 
 # These hand on the numbers that they get, in another shape or type.
 _PASSING_ON = frozenset(
-    [
-        "InputLayer",
-        "Reshape",
-        "Flatten",
-        "Permute",
-        "RepeatVector",
-        "Concatenate",
-        "Masking",
-        "Identity",
-        "Cast",
-        "ExpandDims",
-        "Squeeze",
-        "Transpose",
-        "GetItem",
-        "BroadcastTo",
-        "Stack",
-        "Tile",
-        "Repeat",
-        "Ravel",
-        "Swapaxes",
-        "Moveaxis",
-        "Copy",
-    ]
+    (
+        *("InputLayer", "Reshape", "Flatten", "Permute", "RepeatVector", "Concatenate", "Masking", "Identity", "Cast"),
+        *("ExpandDims", "Squeeze", "Transpose", "GetItem", "BroadcastTo", "Stack", "Tile", "Repeat", "Ravel", "Copy"),
+    )
 )
 
 # Attribute that holds how many values there are, by class, and what to call them.

@@ -20,6 +20,8 @@ from mlflow_tfexec.errors import RequestError
 _MOST_JSON_BYTES = 256 * 2**20
 _MOST_SHARE_OF_MEMORY = 0.5
 
+_MOST_TEXT = 300
+
 _NPY_VERSIONS = ((1, 0), (2, 0), (3, 0))
 
 
@@ -92,11 +94,9 @@ def _refused(path: str) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - each reader raises types of its own for a damaged file
         text = " ".join(str(error).split()) or type(error).__name__
         text = text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
-        advice = "" if "\N{FULL STOP} " in text else " Give .npz, .npy, .json or .parquet with an array per input."
-        raise RequestError(f"--inputs {path!r}: {text.rstrip('.')}.{advice}") from None
-
-
-_MOST_TEXT = 300
+        raise RequestError(
+            f"--inputs {path!r}: {text.rstrip('.')}. Give .npz, .npy, .json or .parquet with an array per input."
+        ) from None
 
 
 def _describe_npy(path: Path) -> dict[str, ArrayFacts]:
@@ -134,7 +134,9 @@ def _npy_header(stream: BinaryIO) -> ArrayFacts:
         raise ValueError(f"its array is of format {version}, which this version does not read")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, _, dtype = read(stream)
-    return ArrayFacts(tuple(int(size) for size in shape), "object" if dtype.hasobject else str(dtype))
+    # A type of several fields has a short form that NumPy reads back, other than its text.
+    plain = str(dtype) if dtype.names is None else dtype.str
+    return ArrayFacts(tuple(int(size) for size in shape), "object" if dtype.hasobject else plain)
 
 
 def _read_npy(path: Path) -> Any:

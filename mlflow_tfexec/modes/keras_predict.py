@@ -23,6 +23,7 @@ def prepare(step: ModelStep) -> PreparedCall:
     model = getattr(predict, "__self__", None)
     return PreparedCall(
         function=lambda *inputs: predict(*inputs, batch_size=_batch_size(inputs), verbose=0),
+        transfers=True,
         traces=lambda: _traces(model),
         details=lambda: _details(model),
     )

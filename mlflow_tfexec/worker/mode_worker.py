@@ -10,6 +10,7 @@ from typing import Any
 from mlflow_tfexec.measurement.blocks import fence_cost_ns, pilot, time_block
 from mlflow_tfexec.measurement.call import PreparedCall, no_fence
 from mlflow_tfexec.models import load_model
+from mlflow_tfexec.models._inputs import to_device
 from mlflow_tfexec.models._keras_model import compute_dtype
 from mlflow_tfexec.models._reference import LoadedModel
 from mlflow_tfexec.modes import all_modes
@@ -64,6 +65,8 @@ class ModeWorker:
         self.stage = "trace"
         fence = fence_for(self._device)
         prepared = all_modes()[self._mode].prepare(model.step)
+        if self._spec.include_transfer:
+            prepared = prepared.behind_transfer(to_device)
         self._call = call = dataclasses.replace(prepared, fence=fence, inputs=model.inputs(0))
         start_ns = perf_counter_ns()
         trace_ns = None
