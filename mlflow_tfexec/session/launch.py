@@ -127,7 +127,7 @@ class Launch:
             for position, mode in enumerate(self._shuffled(pending, f"warmup-{round_}")):
                 self._tell("warmup", mode)
                 with self._state.clock.phase("warmup", self._number):
-                    times = crew.ask_block(mode, input_set=_input_set(self._number, round_))
+                    times = crew.ask_block(mode, input_set=_input_set(self._number, round_, warmup=True))
                 if times is not None:
                     warmup.take(mode, times)
                     crew.write_block(mode, times, round_=round_, position=position, warmup=True)
@@ -143,7 +143,7 @@ class Launch:
                 for position, mode in enumerate(self._shuffled(crew.modes, str(round_))):
                     self._tell("rounds", mode, round_=round_)
                     with self._state.clock.phase("blocks", self._number):
-                        times = crew.ask_block(mode, input_set=_input_set(self._number, round_))
+                        times = crew.ask_block(mode, input_set=_input_set(self._number, round_, warmup=False))
                     if times is not None:
                         crew.write_block(mode, times, round_=round_, position=position, warmup=False)
                 self._state.append(Health(launch=self._number, round=round_, **probe.sample(crew.pids)))
@@ -189,6 +189,9 @@ class Launch:
         )
 
 
-def _input_set(launch: int, round_: int) -> int:
-    """Number the inputs of a round: other values in each, the same for all modes in it; 0 is for the first calls."""
-    return launch * _MOST_SETS_PER_LAUNCH + round_ % _MOST_SETS_PER_LAUNCH + 1
+def _input_set(launch: int, round_: int, *, warmup: bool) -> int:
+    """Number the inputs of a round: other values in each, the same for all modes in it; 0 is for the first calls.
+
+    What was seen in warm-up does not come again: XLA may have compiled for its very values.
+    """
+    return 2 * (launch * _MOST_SETS_PER_LAUNCH + round_ % _MOST_SETS_PER_LAUNCH) + (1 if warmup else 2)

@@ -14,9 +14,11 @@ def compile_findings(recording: Recording) -> Iterator[Finding]:
     """Warn of modes that traced or compiled while they were timed, that ran without XLA, or with it unasked."""
     invalid = invalid_blocks(recording)
     for mode in dict.fromkeys(recording.spec.modes):
-        if mode in invalid:
-            again = {block.again for block in recording.blocks if block.mode == mode and not block.valid}
-            yield (_recompiled if again == {"compile"} else _retraced)(mode, *invalid[mode])
+        values = _values_compiled_for(recording, mode)
+        if values:
+            yield _recompiled(mode, values, *invalid.get(mode, (0, 0)))
+        elif mode in invalid:
+            yield _retraced(mode, *invalid[mode])
         counts = [line.xla_compiles for line in recording.mode_lines.get(mode, {}).values()]
         compiles = max((count for count in counts if count is not None), default=None)
         status = (line := recording.final_line(mode)) and line.status
@@ -24,6 +26,12 @@ def compile_findings(recording: Recording) -> Iterator[Finding]:
             yield _without_xla(mode)
         elif compiles and mode not in _MAY_USE_XLA:
             yield _xla_inside(mode, compiles)
+
+
+def _values_compiled_for(recording: Recording, mode: str) -> int:
+    """Count the blocks, warm-up included, in which XLA compiled again for inputs of the same shapes."""
+    blocks = (block for block in recording.blocks if block.mode == mode and block.again == "compile")
+    return len({(block.launch, block.warmup, block.round) for block in blocks})
 
 
 def _retraced(mode: str, invalid: int, total: int) -> Finding:
@@ -36,10 +44,11 @@ def _retraced(mode: str, invalid: int, total: int) -> Finding:
     )
 
 
-def _recompiled(mode: str, invalid: int, total: int) -> Finding:
+def _recompiled(mode: str, values: int, invalid: int, total: int) -> Finding:
+    left_out = f"; {invalid} of {total} timed blocks were left out for it" if invalid else ", all while warming up"
     return Finding(
         code="recompiled",
-        what=f"XLA compiled again inside {invalid} of {total} blocks, without a new trace; these were left out.",
+        what=f"XLA compiled again in {values} {'block' if values == 1 else 'blocks'}, without a new trace{left_out}.",
         why="Inputs of a round have the shapes of the last and other values: XLA compiles this model for a value, as "
         "where a shape inside it follows from one. Every new input then costs a compilation.",
         what_to_try="Look for tf.range, tf.reshape, tf.slice and loops whose length is computed from the input.",

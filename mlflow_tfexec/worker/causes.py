@@ -66,7 +66,8 @@ _NODE = re.compile(r"\{\{node ([\w./-]+)\}\}")
 _KERAS_LAYER = re.compile(
     r"[Ee]xception encountered when calling (?:layer )?['\"]?([\w.]+?)['\"]?(?:\.call\(\)| \(|$|\.)"
 )
-_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+# TensorFlow takes the name of a function without a name out of its stacks.
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in ?(\S*)$', re.MULTILINE)
 _NUMBERED = re.compile(r"_\d+$")
 
 
@@ -127,7 +128,7 @@ def _source(error: BaseException) -> str | None:
         own = [frame for frame in frames if not any(part in frame[0] for part in _NOT_THE_MODEL_S)]
         if own:
             path, line, function = own[-1]
-            return f"{PurePath(path).name}:{line} in {function}"
+            return f"{PurePath(path).name}:{line}{f' in {function}' if function else ''}"
     return None
 
 

@@ -30,6 +30,14 @@ _COMPILER_WORDS = (
 _STACK_HEADING = re.compile(r"in user code:|.*\(most recent call last\):|\s*The op is created at: *")
 _FRAME = re.compile(r'(\s*)File ".*", line \d+.*')
 
+# What XLA's bridge says of the function it was given, and how to have it dumped: nothing of what went wrong.
+_BRIDGE_NOISE = re.compile(
+    r"\[_XlaMustCompile=[^\]]*\]|\{\{node [^}]*\}\}(?=\s*$)|"
+    r"tf2xla conversion failed while converting \S+ Run with TF_DUMP_GRAPH_PREFIX=.*compiled functions\.|"
+    r"\[Op:__\w*(<lambda>)?\w*\]",
+    re.MULTILINE,
+)
+
 # Keras writes part of its messages in bold.
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -57,7 +65,7 @@ def reason_of(error: BaseException) -> str:
     elif isinstance(error, SystemExit):
         text = f"the model called sys.exit({error.code!r})"
     else:
-        message = " ".join(_without_stacks(_TERMINAL_CODE.sub("", str(error))).split())
+        message = " ".join(_BRIDGE_NOISE.sub("", _without_stacks(_TERMINAL_CODE.sub("", str(error)))).split())
         text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     text = " ".join(text.split())
     return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 1] + "…"
