@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import Again, InputFacts, OutputDifference
+from mlflow_tfexec.records.recording import Again, InputFacts, ModelOrigin, OutputDifference
 from mlflow_tfexec.records.spec import Spec
 
 MARKER = b"\x1etfexec "
@@ -26,6 +26,18 @@ class Message(BaseModel):
     model_config = ConfigDict(frozen=True, protected_namespaces=())
 
 
+class ModelSource(Message):
+    """Where on this machine a model lies that its reference names elsewhere."""
+
+    path: str
+    """A model's file or directory, absolute."""
+    origin: ModelOrigin
+    import_path: str | None = None
+    """Directory of Python modules that came with the model."""
+    pickles: tuple[str, ...] = ()
+    """Files of pickled custom objects that came with the model. Opening one runs whatever code it holds."""
+
+
 class Start(Message):
     """What a worker is for; sent once, with the first request."""
 
@@ -35,6 +47,8 @@ class Start(Message):
     """Directory in which the workers of one launch exchange the baseline's outputs."""
     log: str | None = None
     """File that the worker's standard error goes to, in which it finds what TensorFlow says of itself."""
+    source: ModelSource | None = None
+    """None: the spec's reference says itself where the model is."""
 
 
 class Request(Message):

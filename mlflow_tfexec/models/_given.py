@@ -9,6 +9,7 @@ from typing import Any
 
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.models._given_files import SUFFIXES, ArrayFacts, describe_file, read_file
+from mlflow_tfexec.models._imports import import_from
 
 MOST_SETS = 100
 """A function may yield without end; these are taken."""
@@ -72,13 +73,11 @@ def _called(reference: str, seed: int) -> Iterator[Any]:
     """Call the function: what it returns is one set, what it yields are several."""
     import keras
 
-    from mlflow_tfexec.models import factory
-
     where, _, name = reference.rpartition(":")
     # The same in every worker, also where the function draws numbers and sets no seed.
     keras.utils.set_random_seed(seed)
     try:
-        function = getattr(factory._import(where), name, None)  # noqa: SLF001 - one way of importing what a user names
+        function = getattr(import_from(where), name, None)
         if not callable(function):
             raise ValueError(f"--inputs: {where!r} has no function {name!r}.")  # noqa: TRY004, TRY301 - a wrong request
         given = function()

@@ -1,48 +1,57 @@
 """From a Keras model, or any callable, to a step that has been called once with inputs that fit."""
 
+import dataclasses
 import functools
 import hashlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from mlflow_tfexec.measurement.call import ModelStep
+from mlflow_tfexec.models import _findings
 from mlflow_tfexec.models._consumers import consumed_values
-from mlflow_tfexec.models._input_sets import inputs_of, inputs_of_unknown
+from mlflow_tfexec.models._input_sets import InputSets, inputs_of, inputs_of_unknown
 from mlflow_tfexec.models._reference import LoadedModel
 from mlflow_tfexec.records.spec import Spec
+
+_LEAST_PRECISE_FIRST = ("bfloat16", "float16", "float32", "float64")
 
 
 def prepare_keras_model(model: Any, spec: Spec) -> LoadedModel:
     """Make inputs from the model's own signature (same structure) and build it by one call."""
     signature = _signature(model)
-    dtype = compute_dtype(spec.dtype)
     if signature is None:
-        inputs = inputs_of_unknown(model.call, spec, dtype=dtype)
+        inputs = inputs_of_unknown(model.call, spec, dtype=compute_dtype(spec.dtype))
     else:
         inputs = inputs_of((signature,), spec, values=consumed_values(model))
-    step = functools.partial(model, training=False)
-    _build(step, inputs.tensors(0))
-    return inputs.on(
-        LoadedModel(
-            step=ModelStep(call=step, predict=model.predict),
-            inputs=inputs.tensors,
-            input_facts=inputs.facts,
-            weights_sha256=hash_weights(model.weights),
-        )
+    step = ModelStep(call=functools.partial(model, training=False), predict=model.predict)
+    loaded = prepare_step(step, inputs, lambda: model.weights)
+    inner = _layers_with_inner_jit(model)
+    return dataclasses.replace(
+        loaded,
+        compute_dtype=_least_precise_dtype(model),
+        findings=(*loaded.findings, *([_findings.inner_jit(inner)] if inner else [])),
     )
 
 
 def prepare_callable(function: Callable[..., Any], spec: Spec) -> LoadedModel:
     """Take a callable that says nothing of its inputs: a float tensor of the shape asked for, or what is given."""
     inputs = inputs_of_unknown(function, spec, dtype=compute_dtype(spec.dtype))
-    _build(function, inputs.tensors(0))
-    variables = getattr(function, "variables", None)
+    return prepare_step(ModelStep(call=function), inputs, lambda: getattr(function, "variables", None))
+
+
+def prepare_step(step: ModelStep, inputs: InputSets, find_weights: Callable[[], Any]) -> LoadedModel:
+    """Build *step* by one call on *inputs*.
+
+    *find_weights* gives the variables once the step has been called; what is no list of them is not known.
+    """
+    _build(step.call, inputs.tensors(0))
+    weights = find_weights()
     return inputs.on(
         LoadedModel(
-            step=ModelStep(call=function),
+            step=step,
             inputs=inputs.tensors,
             input_facts=inputs.facts,
-            weights_sha256=hash_weights(variables) if isinstance(variables, list | tuple) else None,
+            weights_sha256=hash_weights(weights) if isinstance(weights, list | tuple) else None,
         )
     )
 
@@ -50,6 +59,18 @@ def prepare_callable(function: Callable[..., Any], spec: Spec) -> LoadedModel:
 def compute_dtype(policy: str) -> str:
     """Name the dtype in which a Keras dtype policy computes: `mixed_float16` computes in float16."""
     return policy.removeprefix("mixed_")
+
+
+def _least_precise_dtype(model: Any) -> str | None:
+    """Name the least precise dtype in which a layer computes. None: none says."""
+    computed = {str(getattr(layer, "compute_dtype", None)) for layer in getattr(model, "layers", None) or [model]}
+    return next((dtype for dtype in _LEAST_PRECISE_FIRST if dtype in computed), None)
+
+
+def _layers_with_inner_jit(model: Any) -> list[str]:
+    """Name the layers whose `call` is a `tf.function` that asks for XLA by itself."""
+    layers = [model, *(getattr(model, "layers", None) or [])]
+    return [one.name for one in layers if getattr(getattr(type(one), "call", None), "_jit_compile", None)]
 
 
 def hash_weights(weights: Iterable[Any]) -> str:

@@ -1,13 +1,25 @@
 """What a kind of model reference is, and what comes out of one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from mlflow_tfexec.measurement.call import ModelStep, PreparedCall
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import InputFacts
 from mlflow_tfexec.records.spec import Spec
+
+LOADING_OPTIONS: Mapping[str, tuple[str, Any]] = MappingProxyType(
+    {
+        "dtype": ("--dtype", "float32"),
+        "weights": ("--weights", None),
+        "custom_objects": ("--custom-objects", ()),
+        "safe_mode": ("--no-safe-mode", True),
+        "endpoint": ("--endpoint", None),
+    }
+)
+"""Field of the spec → its option, and its value when nothing was asked for: what only some kinds heed."""
 
 
 def call_once(call: PreparedCall) -> Any:
@@ -32,6 +44,8 @@ class LoadedModel:
     input_facts: tuple[InputFacts, ...]
     weights_sha256: str | None
     """None: the model's variables cannot be found from outside."""
+    compute_dtype: str | None = None
+    """The least precise dtype in which the model computes. None: it does not say, so what was asked for counts."""
     batch_size: int | None = None
     """Items per call, as the inputs have it. None: as asked."""
     inputs_sha256: str | None = None
@@ -60,3 +74,7 @@ class ReferenceKind:
     """
     load: Callable[[Spec], LoadedModel]
     """Runs in the worker. Raises ValueError (or the model's own error) for what the model refuses."""
+    heeds: frozenset[str] = frozenset()
+    """Fields of the spec, of those that not every kind heeds, that matter here. See LOADING_OPTIONS."""
+    is_fetched: bool = False
+    """True: the parent brings the model to this machine first, and `load` is never asked for the reference itself."""

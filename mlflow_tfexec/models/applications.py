@@ -61,4 +61,10 @@ def load(spec: Spec) -> LoadedModel:
     return prepare_keras_model(build(**arguments), spec)
 
 
-KIND = ReferenceKind(title="a name from keras.applications", position=0, recognise=recognise, load=load)
+KIND = ReferenceKind(
+    title="a name from keras.applications",
+    position=0,
+    recognise=recognise,
+    load=load,
+    heeds=frozenset({"dtype", "weights"}),
+)

@@ -47,6 +47,18 @@ class InputFacts(Line):
     """What the values are, such as `uniform in [0, 255)` or `token ids below 10000`."""
 
 
+class ModelOrigin(Line):
+    """What a reference into MLflow meant when the benchmark began: an alias may move later."""
+
+    uri: str
+    """A reference that will always mean the same model."""
+    flavor: str
+    """MLflow's flavor that it was loaded by."""
+    model_id: str | None = None
+    run_id: str | None = None
+    """The run that logged the model."""
+
+
 class Header(Line):
     """The first line: what was asked, of which machine."""
 
@@ -64,6 +76,8 @@ class Header(Line):
     input_sets: int | None = None
     """Sets of inputs that were given and are used in turn. None: every round has made-up ones of its own."""
     weights_sha256: str | None = None
+    model_origin: ModelOrigin | None = None
+    """None: the model is not from MLflow."""
 
     @property
     def measured_gpu(self) -> Mapping[str, Any]:

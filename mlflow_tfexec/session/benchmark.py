@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from mlflow_tfexec.measurement.environment import describe_host
+from mlflow_tfexec.protocol import ModelSource
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import End
 from mlflow_tfexec.records.spec import Spec
@@ -22,6 +23,7 @@ def run_session(
     *,
     variables: Mapping[str, Mapping[str, str]],
     findings: tuple[Finding, ...] = (),
+    source: ModelSource | None = None,
 ) -> None:
     """Measure *spec* and write its recording into *spool*, line by line; end early once all is decided.
 
@@ -31,13 +33,16 @@ def run_session(
         observer: told of every step.
         variables: mode → environment variables that its process starts with.
         findings: what the request itself brought to light.
+        source: where the model lies, if its reference names it elsewhere.
 
     Raises:
         RequestError: the model or the device cannot be had as asked; nothing was measured, the spool is removed.
         Interrupted: the recording holds what was measured until then.
         SpoolError: the disk is full.
     """
-    state = BenchmarkState(spec=spec, spool=spool, observer=observer, environment=describe_host(), variables=variables)
+    state = BenchmarkState(
+        spec=spec, spool=spool, observer=observer, environment=describe_host(), variables=variables, source=source
+    )
     for finding in findings:
         state.add_finding(finding)
     status: Literal["complete", "interrupted", "failed"] = "failed"

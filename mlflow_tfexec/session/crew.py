@@ -40,8 +40,9 @@ class Crew:
         log = self._state.spool.worker_log(self._launch, mode)
         worker = WorkerProcess(mode, log, self._state.variables.get(mode, {}))
         self._workers[mode] = worker
-        scratch = str(self._state.spool.scratch)
-        worker.send(Request(do="start", start=Start(spec=self._state.spec, mode=mode, scratch=scratch, log=str(log))))
+        state = self._state
+        start = Start(spec=state.spec, mode=mode, scratch=str(state.spool.scratch), log=str(log), source=state.source)
+        worker.send(Request(do="start", start=start))
 
     def request(self, do: Action, modes: Sequence[str]) -> None:
         """Ask several workers for the same, without waiting."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.measurement.environment import fingerprint, gpu_missing_reason
-from mlflow_tfexec.protocol import Built, Hello
+from mlflow_tfexec.protocol import Built, Hello, ModelSource
 from mlflow_tfexec.records.codec import FORMAT, FORMAT_VERSION
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import FindingLine, Header, Line
@@ -29,6 +29,8 @@ class BenchmarkState:
     environment: dict[str, Any]
     variables: Mapping[str, Mapping[str, str]]
     """mode → environment variables of its process."""
+    source: ModelSource | None = None
+    """Where a model lies that its reference names elsewhere."""
     clock: PhaseClock = field(default_factory=PhaseClock)
     start_ns: int = field(default_factory=time.perf_counter_ns)
     created: str = field(default_factory=utc_now)
@@ -73,6 +75,7 @@ class BenchmarkState:
             inputs_sha256=built.inputs_sha256 if built else None,
             input_sets=built.input_sets if built else None,
             weights_sha256=built.weights_sha256 if built else None,
+            model_origin=self.source.origin if self.source else None,
         )
         self.spool.append(self.header)
         for finding in built.findings if built else ():

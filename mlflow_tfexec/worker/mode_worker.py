@@ -33,6 +33,7 @@ class ModeWorker:
         self.stage = "start"
         self._spec = start.spec
         self._mode = start.mode
+        self._source = start.source
         self._reference = Path(start.scratch) / "baseline-outputs"
         self._device = "CPU"
         self._compile_log = CompileLog(start.log)
@@ -49,7 +50,7 @@ class ModeWorker:
     def build(self) -> Built:
         """Load the model, make its inputs, call it once."""
         self.stage = "build"
-        self._model = load_model(self._spec)
+        self._model = load_model(self._spec, self._source)
         return Built(
             inputs=self._model.input_facts,
             batch_size=self._model.batch_size,
@@ -152,7 +153,7 @@ class ModeWorker:
 
     def _output_difference(self, outputs: list[Any], second: Any) -> OutputDifference:
         """Compare with the baseline's outputs; the baseline itself is compared with its own second call."""
-        dtype = compute_dtype(self._spec.dtype)
+        dtype = self._loaded().compute_dtype or compute_dtype(self._spec.dtype)
         if self._mode == BASELINE:
             save_reference(outputs, self._reference)
             return difference(outputs, to_arrays(second), dtype=dtype)

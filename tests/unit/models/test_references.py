@@ -39,7 +39,7 @@ def test_a_python_file_that_is_not_there_is_a_wrong_request(where):
         resolve_reference(f"{where}:make")
 
     assert str(caught.value) == (
-        f"No file {where!r} for model {f'{where}:make'!r}. Give the path of an existing Python file."
+        f"No file {where!r} for {f'{where}:make'!r}. Give the path of an existing Python file."
     )
 
 
@@ -55,7 +55,6 @@ def test_a_directory_named_like_a_python_file_is_a_wrong_request(tmp_path):
     [
         "",
         "NoSuchNet",
-        "model.keras",
         ":make",
         "module:",
         "module:two words",
@@ -71,7 +70,9 @@ def test_anything_else_is_a_wrong_request_that_says_what_would_do(reference):
 
     text = str(caught.value)
     assert text.startswith(f"No model named {reference!r}. ")
-    assert text.endswith("Give a name from keras.applications, or path/to/file.py:function that returns a model.")
+    assert text.endswith(
+        "Give a name from keras.applications, a model's file, path/to/file.py:function, or models:/name/version."
+    )
     assert len(text.splitlines()) == 1
 
 
