@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.records.spec import BASELINE, PRESETS, Spec
@@ -31,8 +32,11 @@ class RunOptions:
     modes: str = AUTO
     task: str = "inference"
     preset: str = "standard"
-    batch_size: str = "1"
+    batch_size: str = AUTO
     input_shape: str = AUTO
+    shapes: str = AUTO
+    inputs: str = AUTO
+    include_transfer: bool = False
     dtype: str = "float32"
     weights: str = "none"
     device: str = AUTO
@@ -63,8 +67,8 @@ def build_spec(options: RunOptions) -> Spec:
         modes=_modes(options.modes, task),
         task=task,
         preset=preset_name,
-        batch_size=whole("batch-size", options.batch_size, most=_MAX_BATCH),
-        input_shape=None if _is_auto(options.input_shape) else _shape(options.input_shape),
+        **_sizes(options),
+        include_transfer=options.include_transfer,
         dtype=one_of("dtype", options.dtype, DTYPES),
         weights=_weights(options.weights),
         device=_device(options.device),
@@ -177,7 +181,50 @@ def _number(name: str, text: str, *, least: float, most: float) -> float:
     return value
 
 
-def _shape(text: str) -> tuple[int, ...]:
+def _sizes(options: RunOptions) -> dict[str, Any]:
+    """Read what defines the size of a call: batch, shape, or inputs that bring their own."""
+    from mlflow_tfexec.models._given import check_inputs
+
+    fields: dict[str, Any] = {}
+    if not _is_auto(options.batch_size):
+        fields |= {"batch_size": whole("batch-size", options.batch_size, most=_MAX_BATCH), "batch_asked": True}
+    if not _is_auto(options.input_shape):
+        fields |= input_shapes("input-shape", options.input_shape)
+    if _is_auto(options.inputs):
+        return fields
+    for option, text in (("input-shape", options.input_shape), ("shapes", options.shapes)):
+        if not _is_auto(text):
+            raise RequestError(f"--inputs {options.inputs!r} has a shape, so --{option} {text!r} cannot be. Give one.")
+    batch = check_inputs(options.inputs)
+    if batch is not None and fields.get("batch_size", batch) != batch:
+        raise RequestError(
+            f"--batch-size {options.batch_size} does not fit --inputs {options.inputs!r}, which hold {batch} items. "
+            "Leave it out, or give as many."
+        )
+    return fields | {"inputs": options.inputs} | ({} if batch is None else {"batch_size": batch})
+
+
+def input_shapes(option: str, text: str) -> dict[str, Any]:
+    """Read the shape of one item, such as `384x384x3`, or of several inputs, such as `ids=128;mask=128`.
+
+    Returns:
+        The fields of a spec that hold it.
+
+    Raises:
+        RequestError: it is no shape; the text names *option*.
+    """
+    if "=" not in text:
+        return {"input_shape": _shape(option, text)}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for part in text.split(";"):
+        name, _, shape = (piece.strip() for piece in part.partition("="))
+        if not name or name in shapes:
+            raise RequestError(f"--{option} {text!r}: give each input once, as name=shape;name=shape.")
+        shapes[name] = _shape(option, shape)
+    return {"input_shapes": shapes}
+
+
+def _shape(option: str, text: str) -> tuple[int, ...]:
     """Read `384,384,3` or `384x384x3`: the shape of one item, without the batch."""
     parts = text.strip().strip("()[]").lower().replace("x", ",").split(",")
     try:
@@ -186,13 +233,11 @@ def _shape(text: str) -> tuple[int, ...]:
         shape = ()
     if not shape:
         raise RequestError(
-            f"--input-shape {text!r} is not a shape. Give one item's, without the batch, such as 384,384,3."
+            f"--{option} {text!r} is not a shape. Give one item's, without the batch, such as 384,384,3."
         )
     for size in shape:
         if not 1 <= size <= _MAX_DIMENSION:
-            raise RequestError(
-                f"--input-shape {text!r}: {size} is out of range. Give sizes from 1 to {_MAX_DIMENSION}."
-            )
+            raise RequestError(f"--{option} {text!r}: {size} is out of range. Give sizes from 1 to {_MAX_DIMENSION}.")
     return shape
 
 

@@ -1,35 +1,14 @@
 """`mlflow-tfexec run`: measure a model's ways of executing, judge them, keep the result in MLflow."""
 
 import os
-import uuid
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mlflow_tfexec.cli.request import AUTO, RunOptions, unless_auto
-from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE, EXIT_INTERRUPTED, Interrupted, LoggingFailed, SpoolError
-
-if TYPE_CHECKING:
-    from mlflow_tfexec.records.findings import Finding
-    from mlflow_tfexec.records.judgement import Judgement
-    from mlflow_tfexec.records.recording import Recording
-    from mlflow_tfexec.records.spec import Spec
-    from mlflow_tfexec.reports import Format
-    from mlflow_tfexec.spool import SpooledBenchmark
-    from mlflow_tfexec.tracking.destination import Destination
+from mlflow_tfexec.errors import RequestError
 
 _DEFAULTS = RunOptions(model="")
-
-
-@dataclass(frozen=True)
-class _Delivery:
-    """Where the result goes."""
-
-    destination: "Destination"
-    offline: bool
-    report_format: "Format"
-    strict: bool
 
 
 def command(
@@ -38,10 +17,23 @@ def command(
     modes: Annotated[str, typer.Option(help="Modes, separated by commas; auto: the default set.")] = _DEFAULTS.modes,
     task: Annotated[str, typer.Option(help="inference.")] = _DEFAULTS.task,
     preset: Annotated[str, typer.Option(help="quick, standard or rigorous.")] = _DEFAULTS.preset,
-    batch_size: Annotated[str, typer.Option(help="Items per call.")] = _DEFAULTS.batch_size,
+    batch_size: Annotated[
+        str, typer.Option(help="Items per call; several, as 1,8,32, are a benchmark each; auto: the inputs' own, or 1.")
+    ] = _DEFAULTS.batch_size,
     input_shape: Annotated[
-        str, typer.Option(help="Shape of one item, such as 384,384,3; auto: the model's own.")
+        str,
+        typer.Option(help="Shape of one item, such as 384,384,3, or name=shape;name=shape; auto: the model's own."),
     ] = _DEFAULTS.input_shape,
+    shapes: Annotated[
+        str, typer.Option(help="Several shapes, a benchmark each: 224x224x3,384x384x3; auto: only --input-shape.")
+    ] = _DEFAULTS.shapes,
+    inputs: Annotated[
+        str,
+        typer.Option(help="Inputs from a.npz, .npy, .json, .parquet (a.npz,b.npz: in turn) or file.py:function."),
+    ] = _DEFAULTS.inputs,
+    include_transfer: Annotated[
+        bool, typer.Option("--include-transfer", help="Time the inputs' way from the host to the device as well.")
+    ] = _DEFAULTS.include_transfer,
     dtype: Annotated[str, typer.Option(help="Keras dtype policy, such as float32 or mixed_float16.")] = _DEFAULTS.dtype,
     weights: Annotated[str, typer.Option(help="none, imagenet, or a weights file.")] = _DEFAULTS.weights,
     device: Annotated[str, typer.Option(help="auto, cpu, gpu or gpu:N.")] = _DEFAULTS.device,
@@ -74,8 +66,10 @@ def command(
 ) -> int:
     """Measure one model in several modes, side by side."""
     del debug  # read from the command line by `app.run`, where errors become text
+    from mlflow_tfexec.cli.measuring import Delivery
     from mlflow_tfexec.cli.output import find_format
-    from mlflow_tfexec.cli.request import build_spec
+    from mlflow_tfexec.cli.sizes import build_specs
+    from mlflow_tfexec.cli.sweep import run_all
     from mlflow_tfexec.tracking.destination import resolve, unreached
 
     options = RunOptions(
@@ -85,6 +79,9 @@ def command(
         preset=preset,
         batch_size=batch_size,
         input_shape=input_shape,
+        shapes=shapes,
+        inputs=inputs,
+        include_transfer=include_transfer,
         dtype=dtype,
         weights=weights,
         device=device,
@@ -97,13 +94,15 @@ def command(
         margin=margin,
         time_budget=time_budget,
     )
-    spec = build_spec(options)
+    specs = build_specs(options)
     if dry_run:
         from mlflow_tfexec.cli import dry_run as planning
 
-        return planning.dry_run(spec, report_format)
+        if len(specs) > 1:
+            raise RequestError(f"--dry-run foresees one benchmark, and {len(specs)} are asked for. Give one size.")
+        return planning.dry_run(specs[0], report_format)
     settle = unreached if offline else resolve
-    delivery = _Delivery(
+    delivery = Delivery(
         report_format=find_format(report_format),
         destination=settle(
             tracking_uri=unless_auto(tracking_uri),
@@ -113,108 +112,4 @@ def command(
         offline=offline,
         strict=strict,
     )
-    return _run(spec, delivery, _open_spool(spool_dir, delivery.destination))
-
-
-def _open_spool(spool_dir: str, destination: "Destination") -> "SpooledBenchmark":
-    from mlflow_tfexec.spool import SpooledBenchmark, prune, spool_root
-
-    root = spool_root(unless_auto(spool_dir))
-    spooled = SpooledBenchmark(root / uuid.uuid4().hex)
-    spooled.create()
-    prune(root)
-    spooled.write_destination(destination.to_json())
-    return spooled
-
-
-def _run(spec: "Spec", delivery: _Delivery, spooled: "SpooledBenchmark") -> int:
-    """Measure, then report and log; an interruption ends the first and not the second."""
-    from mlflow_tfexec.cli.interrupts import interruptible
-
-    try:
-        with interruptible():
-            try:
-                _measure(spec, spooled)
-            except Interrupted as interruption:
-                if not spooled.recording_path.exists():
-                    _say(f"{interruption} Nothing was measured yet.")
-                    return EXIT_INTERRUPTED
-                _say(f"{interruption} What was measured is being logged.")
-                _deliver(spooled, delivery)
-                return EXIT_INTERRUPTED
-            return _deliver(spooled, delivery)
-    except Interrupted as interruption:
-        _say(f"{interruption} What was measured is kept; log it with: mlflow-tfexec sync {spooled.directory}")
-        return EXIT_INTERRUPTED
-    finally:
-        spooled.release()
-
-
-def _measure(spec: "Spec", spooled: "SpooledBenchmark") -> None:
-    from mlflow_tfexec.cli.progress import make_progress
-    from mlflow_tfexec.cli.request import mode_variables
-    from mlflow_tfexec.session.benchmark import run_session
-
-    progress = make_progress()
-    try:
-        run_session(spec, spooled, progress, variables=mode_variables(spec), findings=_request_findings())
-    except SpoolError as error:
-        if not spooled.recording_path.exists():
-            raise
-        _say(str(error))
-    finally:
-        progress.close()
-
-
-def _request_findings() -> "tuple[Finding, ...]":
-    """Say what in the environment was overridden, or bends the result."""
-    from mlflow_tfexec.session import findings
-
-    found = []
-    backend = os.environ.get("KERAS_BACKEND")
-    if backend and backend != "tensorflow":
-        found.append(findings.keras_backend_overridden(backend))
-    flags = os.environ.get("TF_XLA_FLAGS", "")
-    if "auto_jit" in flags:
-        found.append(findings.auto_jit(flags))
-    return tuple(found)
-
-
-def _deliver(spooled: "SpooledBenchmark", delivery: _Delivery) -> int:
-    """Judge, log and print. The report is printed even if MLflow does not take the result."""
-    from mlflow_tfexec import reports
-    from mlflow_tfexec.cli.output import emit
-    from mlflow_tfexec.cli.publish import publish, where_lines
-    from mlflow_tfexec.statistics.judge import judge
-
-    recording = spooled.load()
-    judgement = judge(recording)
-    failure: LoggingFailed | None = None
-    where = [("Not logged yet", f"mlflow-tfexec sync {spooled.directory}")]
-    if not delivery.offline:
-        _say("logging to MLflow")
-        try:
-            where = where_lines(publish(spooled, recording, judgement, delivery.destination))
-        except LoggingFailed as error:
-            failure = error
-    where.append(("Recording", str(spooled.recording_path)))
-    table = reports.table([(recording, judgement)], where={judgement.benchmark_id: where})
-    emit(table, delivery.report_format)
-    if delivery.report_format.name != "console":
-        for label, text in where:
-            _say(f"{label}: {text}")
-    if failure is not None:
-        raise failure
-    return _exit_code(recording, judgement, strict=delivery.strict)
-
-
-def _exit_code(recording: "Recording", judgement: "Judgement", *, strict: bool) -> int:
-    """Return 0 when the baseline and one more ranked mode were measured (all of them, if *strict*)."""
-    complete = judgement.has_comparison and recording.end is not None and recording.end.status == "complete"
-    if strict:
-        complete = complete and all(mode.status == "ok" for mode in judgement.modes)
-    return EXIT_DONE if complete else EXIT_INCOMPLETE
-
-
-def _say(line: str) -> None:
-    typer.echo(f"mlflow-tfexec: {line}", err=True)
+    return run_all(specs, delivery, spool_dir)

@@ -15,7 +15,7 @@ PROJECT = yaml.safe_load((ROOT / "MLproject").read_text(encoding="utf-8"))
 CONDA = yaml.safe_load((ROOT / "conda.yaml").read_text(encoding="utf-8"))
 
 # MLflow itself says where a project's run goes; switches have no value that a parameter could carry.
-NOT_OF_A_PROJECT = {"experiment", "tracking_uri", "offline", "dry_run", "strict", "debug"}
+NOT_OF_A_PROJECT = {"experiment", "tracking_uri", "include_transfer", "offline", "dry_run", "strict", "debug"}
 
 
 def options(command):

@@ -33,6 +33,7 @@ def test_every_option_reaches_the_spec():
         preset=" Rigorous ",
         batch_size="32",
         input_shape="384x384x3",
+        include_transfer=True,
         dtype="mixed_float16",
         weights="imagenet",
         device="GPU:1",
@@ -52,7 +53,9 @@ def test_every_option_reaches_the_spec():
         task="inference",
         preset="rigorous",
         batch_size=32,
+        batch_asked=True,
         input_shape=(384, 384, 3),
+        include_transfer=True,
         dtype="mixed_float16",
         weights="imagenet",
         device="gpu:1",
@@ -105,6 +108,49 @@ def test_a_shape_may_be_written_in_several_ways(text):
     assert spec_of(input_shape=text).input_shape == (384, 384, 3)
 
 
+def test_shapes_of_several_inputs_go_by_their_names():
+    spec = spec_of(input_shape="ids=128; image=8x8x3")
+
+    assert (spec.input_shape, spec.input_shapes) == (None, {"ids": (128,), "image": (8, 8, 3)})
+
+
+@pytest.mark.parametrize(
+    ("text", "batch"), [("auto", (1, False)), ("", (1, False)), ("1", (1, True)), ("8", (8, True))]
+)
+def test_a_batch_size_is_1_unless_asked_and_that_is_known(text, batch):
+    spec = spec_of(batch_size=text)
+
+    assert (spec.batch_size, spec.batch_asked) == batch
+
+
+@pytest.fixture
+def four_items(tmp_path, monkeypatch):
+    import numpy as np
+
+    monkeypatch.chdir(tmp_path)
+    np.save("four.npy", np.zeros((4, 2)))
+    return "four.npy"
+
+
+@pytest.mark.parametrize("batch_size", ["auto", "4"])
+def test_given_inputs_bring_their_batch_size(four_items, batch_size):
+    spec = spec_of(inputs=four_items, batch_size=batch_size)
+
+    assert (spec.inputs, spec.batch_size) == (four_items, 4)
+
+
+def test_another_batch_size_than_that_of_the_given_inputs_is_refused(four_items):
+    assert refusal(inputs=four_items, batch_size="8").startswith(
+        "--batch-size 8 does not fit --inputs 'four.npy', which hold 4 items."
+    )
+
+
+def test_given_inputs_and_a_shape_are_one_too_many(four_items):
+    assert refusal(inputs=four_items, input_shape="2").startswith(
+        "--inputs 'four.npy' has a shape, so --input-shape '2'"
+    )
+
+
 def test_modes_come_in_table_order_however_they_are_typed():
     assert spec_of(modes="graph_control,xla,,graph,Eager ").modes == ("eager", "graph", "xla", "graph_control")
 
@@ -136,7 +182,6 @@ def test_weights_are_none_or_imagenet_in_any_case(text, weights):
         ("batch_size", "two", "--batch-size 'two' is not a whole number. Give one from 1 to 10000000."),
         ("batch_size", "1.5", "--batch-size '1.5' is not a whole number. Give one from 1 to 10000000."),
         ("batch_size", "0", "--batch-size 0 is out of range. Give a whole number from 1 to 10000000."),
-        ("batch_size", "", "--batch-size '' is not a whole number. Give one from 1 to 10000000."),
         ("batch_size", "9" * 5000, f"--batch-size '{'9' * 5000}' is not a whole number. Give one from 1 to 10000000."),
         ("seed", "-1", "--seed -1 is out of range. Give a whole number from 0 to 2147483647."),
         ("seed", "2147483648", "--seed 2147483648 is out of range. Give a whole number from 0 to 2147483647."),
@@ -161,6 +206,11 @@ def test_weights_are_none_or_imagenet_in_any_case(text, weights):
         ("input_shape", "wide", "--input-shape 'wide' is not a shape. Give one item's, without the batch, such as "),
         ("input_shape", ",", "--input-shape ',' is not a shape. Give one item's, without the batch, such as "),
         ("input_shape", "3,-1", "--input-shape '3,-1': -1 is out of range. Give sizes from 1 to 1000000."),
+        ("input_shape", "ids=", "--input-shape '' is not a shape. Give one item's, without the batch, such as "),
+        ("input_shape", "ids=3;ids=4", "--input-shape 'ids=3;ids=4': give each input once, as name=shape;name=shape."),
+        ("input_shape", "=3", "--input-shape '=3': give each input once, as name=shape;name=shape."),
+        ("inputs", "no.npz", "--inputs 'no.npz': there is no such file. Give .npz, .npy, .json or .parquet with an"),
+        ("inputs", "no.py:make", "--inputs 'no.py:make': there is no file 'no.py'. Give path/to/file.py:function."),
         ("input_shape", "0x0", "--input-shape '0x0': 0 is out of range. Give sizes from 1 to 1000000."),
         ("weights", "no.h5", "No weights 'no.h5'. Give none, imagenet, or the path of a weights file."),
         ("weights", "x" * 300, f"No weights '{'x' * 300}'. Give none, imagenet, or the path of a weights file."),
@@ -205,7 +255,8 @@ references = st.builds("{}{}:{}".format, st.text(), st.sampled_from(["", ".py", 
             "task": anything,
             "preset": anything,
             "batch_size": anything,
-            "input_shape": anything | shapes,
+            "input_shape": anything | shapes | st.builds("{}={};{}".format, st.text(), shapes, anything),
+            "inputs": anything | references | st.builds("{}{}".format, anything, st.sampled_from([".npz", ".json"])),
             "dtype": anything,
             "weights": anything,
             "device": anything | st.builds("gpu:{}".format, anything),

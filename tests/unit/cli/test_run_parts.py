@@ -3,10 +3,15 @@
 import pytest
 from recordings import make_recording
 
-from mlflow_tfexec.cli.run import _exit_code as exit_code
-from mlflow_tfexec.cli.run import _request_findings as request_findings
+from mlflow_tfexec.cli.measuring import Measured, exit_code
+from mlflow_tfexec.cli.measuring import _request_findings as request_findings
+from mlflow_tfexec.errors import LoggingFailed
 from mlflow_tfexec.records.recording import End
 from mlflow_tfexec.statistics.judge import judge
+
+
+def code_of(recording, *, strict=False, failure=None):
+    return exit_code(Measured(recording, judge(recording), [], failure), strict=strict)
 
 
 @pytest.mark.parametrize(
@@ -27,15 +32,19 @@ def test_the_exit_code_says_whether_there_is_something_to_compare(statuses, code
     times_ms = {"eager": 20.0, "graph": 5.0, "xla": 4.0, "graph_control": 5.0}
     recording = make_recording(times_ms, rounds=2, calls=1, statuses=statuses)
 
-    assert exit_code(recording, judge(recording), strict=False) == code
-    assert exit_code(recording, judge(recording), strict=True) == strict_code
+    assert code_of(recording, strict=False) == code
+    assert code_of(recording, strict=True) == strict_code
 
 
 @pytest.mark.parametrize("end", [None, End(status="interrupted"), End(status="failed")])
 def test_a_benchmark_that_was_cut_short_is_not_done(end):
     recording = make_recording(rounds=2, calls=1, end=end)
 
-    assert exit_code(recording, judge(recording), strict=False) == 1
+    assert code_of(recording, strict=False) == 1
+
+
+def test_a_benchmark_that_mlflow_did_not_take_is_not_done():
+    assert code_of(make_recording(rounds=2, calls=1), failure=LoggingFailed("no")) == 1
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import re
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -210,6 +211,6 @@ def test_arrays_beyond_the_memory_are_refused_before_they_are_read(place, monkey
     import psutil
 
     np.save("a.npy", np.zeros(1000))
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"available": 8000})())
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=8000))
 
     assert "this machine has" in refusal("a.npy")
