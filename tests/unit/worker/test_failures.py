@@ -141,7 +141,7 @@ ValueError: no such thing
             error_of("InvalidArgumentError", FROM_PYTHON),
             (
                 "InvalidArgumentError: {{function_node __inference_f_26}} ValueError: no such thing "
-                "ValueError: no such thing [[{{node PyFunc}}]] [Op:__inference_f_26]"
+                "ValueError: no such thing [[{{node PyFunc}}]]"
             ),
         ),
         (
