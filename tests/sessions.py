@@ -92,12 +92,17 @@ class Witness:
     steps: list[Progress] = field(default_factory=list)
     failures: list[tuple[str, str, str]] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
+    waits: list[tuple[float, float]] = field(default_factory=list)
 
     def progressed(self, progress: Progress) -> None:
         """Keep it; raise if the time has come."""
         self.steps.append(progress)
         if self.raises is not None and self.at == (progress.stage, self.stages.count(progress.stage) - 1):
             raise self.raises
+
+    def waited(self, seconds: float, limit_s: float) -> None:
+        """Keep it."""
+        self.waits.append((seconds, limit_s))
 
     def failed(self, mode: str, status: str, reason: str) -> None:
         """Keep it."""

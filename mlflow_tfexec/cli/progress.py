@@ -27,6 +27,10 @@ _FOLLOWS: Mapping[str, str] = {
 # Without a terminal, rounds follow one another quickly and a line for each would fill the log.
 _PLAIN_INTERVAL_S = 10.0
 
+# A step that takes longer than most: a compilation by XLA may take minutes.
+_WAIT_TOLD_AFTER_S = 15.0
+_WAIT_INTERVAL_S = 30.0
+
 _LAUNCH_SHARE = {
     "start": 0.0,
     "build": 0.1,
@@ -79,6 +83,15 @@ def look_sentence(look: Look) -> str:
     return known + (_FOLLOWS.get(look.stop, "") if look.stop else "; measuring on")
 
 
+def wait_sentence(seconds: float, limit_s: float) -> str:
+    """Say how long a step has taken, and when it is given up.
+
+    >>> wait_sentence(63.0, 1800.0)
+    'still at it after 63 s; given up after 1800 s (--timeout)'
+    """
+    return f"still at it after {seconds:.0f} s; given up after {limit_s:.0f} s (--timeout)"
+
+
 class PlainProgress:
     """A line per stage, and now and then one while measuring."""
 
@@ -97,6 +110,12 @@ class PlainProgress:
         self._last, self._said_s = step, time.monotonic()
         left = time_left(progress.left_s)
         _say(f"{sentence(progress)}{f' ({left})' if left else ''}")
+
+    def waited(self, seconds: float, limit_s: float) -> None:
+        """Write a line now and then, so that a long compilation is not taken for a hang."""
+        if seconds >= _WAIT_TOLD_AFTER_S and time.monotonic() - self._said_s >= _WAIT_INTERVAL_S:
+            self._said_s = time.monotonic()
+            _say(wait_sentence(seconds, limit_s))
 
     def failed(self, mode: str, status: str, reason: str) -> None:
         """Write a line: a lost mode is news."""
@@ -138,6 +157,11 @@ class TerminalProgress:
             left=time_left(progress.left_s),
             refresh=True,
         )
+
+    def waited(self, seconds: float, limit_s: float) -> None:
+        """Redraw the line, so that a long compilation is not taken for a hang."""
+        if seconds >= _WAIT_TOLD_AFTER_S:
+            self._bar.update(self._task, left=wait_sentence(seconds, limit_s), refresh=True)
 
     def failed(self, mode: str, status: str, reason: str) -> None:
         """Leave a line above the bar."""

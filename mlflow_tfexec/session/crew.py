@@ -1,10 +1,10 @@
 """The workers of one launch, one of them working at a time; a worker that fails costs its own mode only."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from mlflow_tfexec.errors import RequestError
-from mlflow_tfexec.protocol import Action, BlockTimes, Message, Request, Start
+from mlflow_tfexec.protocol import Action, BlockTimes, Built, FirstCall, Hello, Message, Request, Start
 from mlflow_tfexec.records.recording import Block, ModeLine
 from mlflow_tfexec.session.clock import utc_now
 from mlflow_tfexec.session.plan import block_deadline_s
@@ -12,6 +12,14 @@ from mlflow_tfexec.session.process import ModeFailed, WorkerProcess
 from mlflow_tfexec.session.state import BenchmarkState
 
 R = TypeVar("R", bound=Message)
+
+# What a worker does that does not answer in time.
+_DOING: Mapping[type[Message], str] = {
+    Hello: "importing TensorFlow",
+    Built: "building the model",
+    FirstCall: "tracing, compiling and calling for the first time",
+    BlockTimes: "calling the model",
+}
 
 
 class Crew:
@@ -128,8 +136,18 @@ class Crew:
             worker.kill()
 
     def _receive(self, mode: str, reply_type: type[R], *, deadline_s: float | None = None) -> R | None:
+        limit_s = deadline_s or self._state.spec.timeout_s
         try:
-            return self._workers[mode].receive(reply_type, deadline_s=deadline_s or self._state.spec.timeout_s)
+            return self._workers[mode].receive(reply_type, deadline_s=limit_s, waited=self._waited(reply_type, limit_s))
         except ModeFailed as failure:
+            if failure.status == "timeout" and reply_type in _DOING:
+                failure.reason += f" while {_DOING[reply_type]}"
             self.lose(mode, failure)
             return None
+
+    def _waited(self, reply_type: type[Message], limit_s: float) -> Callable[[float], None]:
+        """Tell the observer of a long step; never of a block, since nothing else may run while it is timed."""
+        observer = self._state.observer
+        if reply_type is BlockTimes:
+            return lambda _: None
+        return lambda seconds: observer.waited(seconds, limit_s)

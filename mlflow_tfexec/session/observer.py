@@ -34,6 +34,9 @@ class Observer(Protocol):
     def progressed(self, progress: Progress) -> None:
         """Take note that the next step begins."""
 
+    def waited(self, seconds: float, limit_s: float) -> None:
+        """Take note that the step still goes on after so long, and is given up after *limit_s*. Not while timing."""
+
     def failed(self, mode: str, status: str, reason: str) -> None:
         """Take note that a mode is lost."""
 
@@ -45,6 +48,9 @@ class Silence:
     """An observer that says nothing."""
 
     def progressed(self, progress: Progress) -> None:
+        """Ignore it."""
+
+    def waited(self, seconds: float, limit_s: float) -> None:
         """Ignore it."""
 
     def failed(self, mode: str, status: str, reason: str) -> None:

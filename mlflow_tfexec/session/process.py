@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -79,8 +79,13 @@ class WorkerProcess:
         with contextlib.suppress(OSError):
             send(self._requests, request)
 
-    def receive(self, reply_type: type[R], *, deadline_s: float) -> R:
+    def receive(self, reply_type: type[R], *, deadline_s: float, waited: Callable[[float], None] = lambda _: None) -> R:
         """Wait for the answer to the last request.
+
+        Args:
+            reply_type: what is to come.
+            deadline_s: longest wait.
+            waited: told about once a second how long it has been.
 
         Raises:
             ModeFailed: the worker said so, died, or did not answer in time (it is then ended).
@@ -100,6 +105,7 @@ class WorkerProcess:
                 if was_dead:
                     raise self._death() from None
                 was_dead = self._process.poll() is not None
+                waited(deadline_s - left_s)
                 continue
             break
         if reply is None:

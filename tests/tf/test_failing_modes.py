@@ -81,7 +81,8 @@ def test_more_memory_than_there_is_for_python_is_oom(lab):
 def test_a_mode_that_does_not_answer_is_a_timeout(hung):
     place, outcome = hung
     line = place.recording().final_line("graph_nojit")
-    assert (line.status, line.reason) == ("timeout", "no answer within 30 s")
+    assert line.status == "timeout"
+    assert line.reason == "no answer within 30 s while tracing, compiling and calling for the first time"
     assert place.recording().final_line("eager").status == "ok"
     assert place.recording().end.status == "complete"
     # One mode beside the baseline was ranked, and it is lost.

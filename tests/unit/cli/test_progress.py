@@ -187,6 +187,19 @@ def test_plain_progress_says_what_a_look_saw(capsys):
     ]
 
 
+def test_plain_progress_says_now_and_then_that_a_long_step_goes_on(capsys, clock):
+    plain = PlainProgress()
+    plain.progressed(at("first_call", "xla"))
+    for second in range(1, 81):
+        clock.now_s += 1.0
+        plain.waited(float(second), 1800.0)
+
+    assert told(capsys)[1:] == [
+        "mlflow-tfexec: still at it after 30 s; given up after 1800 s (--timeout)",
+        "mlflow-tfexec: still at it after 60 s; given up after 1800 s (--timeout)",
+    ]
+
+
 class Terminal(io.StringIO):
     """A terminal that keeps what is written to it."""
 
@@ -257,6 +270,16 @@ def test_a_look_stays_above_the_live_line(terminal, live):
     display.close()
 
     assert "after 3 launches: all decided" in terminal.getvalue()
+
+
+def test_the_live_line_says_how_long_a_step_has_taken_and_when_it_is_given_up(terminal, live):
+    display = live()
+    display.progressed(at("first_call", "xla"))
+    display.waited(3.0, 1800.0)
+    assert "still at it" not in terminal.getvalue()
+
+    display.waited(40.0, 1800.0)
+    assert "still at it after 40 s; given up after 1800 s" in terminal.getvalue()
 
 
 def test_names_are_not_read_as_markup(terminal, live):

@@ -131,6 +131,22 @@ def test_a_mode_lost_in_a_later_launch_keeps_what_the_earlier_launch_measured(be
     assert recording.end.status == "complete"
 
 
+@pytest.mark.parametrize(("stage", "is_told"), [("first_call", True), ("block:0", False)])
+def test_of_a_long_step_the_observer_is_told_and_of_a_long_block_it_is_not(bench, monkeypatch, stage, is_told):
+    """Whatever an observer does would run beside what is timed."""
+    monkeypatch.setattr(
+        "mlflow_tfexec.session.crew.block_deadline_s", lambda call_ns, *_: 2.5 if call_ns == 5_000_000 else 50.0
+    )
+    bench.behave(graph={"call_ns": 5_000_000, "hangs": stage})
+    witness = Witness()
+
+    recording = bench.measure(make_spec(timeout_s=20.0 if stage == "block:0" else 4.0), witness)
+
+    assert recording.final_line("graph").status == "timeout"
+    hanging = [seconds for seconds, limit_s in witness.waits if limit_s == 4.0 and seconds > 1.5]
+    assert bool(hanging) == is_told
+
+
 def test_a_worker_that_hangs_in_a_block_is_ended_when_its_time_is_up(bench, monkeypatch):
     # Told apart by their call time, so that no slow machine makes the other mode late.
     monkeypatch.setattr(
@@ -141,7 +157,7 @@ def test_a_worker_that_hangs_in_a_block_is_ended_when_its_time_is_up(bench, monk
     recording = bench.measure(make_spec())
 
     line = recording.final_line("graph")
-    assert (line.status, line.reason) == ("timeout", "no answer within 0.6 s")
+    assert (line.status, line.reason) == ("timeout", "no answer within 0.6 s while calling the model")
     assert line.log_tail.endswith("descriptor 2 in block:0")
     assert recording.end.status == "complete"
 
