@@ -143,6 +143,14 @@ class Finished(Message):
     peak_memory_bytes: int | None = None
 
 
+class Probed(Message):
+    """What one step of `worker.probe` found out."""
+
+    step: str
+    facts: dict[str, Any]
+    """`error` is among them where the step failed."""
+
+
 class _Envelope(BaseModel):
     """Tags a reply with its type, so that it can be read back."""
 
@@ -151,7 +159,7 @@ class _Envelope(BaseModel):
 
 
 _REPLIES: dict[str, type[Message]] = {
-    reply.__name__: reply for reply in (Failure, Hello, Built, FirstCall, Pilot, BlockTimes, Finished)
+    reply.__name__: reply for reply in (Failure, Hello, Built, FirstCall, Pilot, BlockTimes, Finished, Probed)
 }
 
 

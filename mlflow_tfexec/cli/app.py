@@ -10,7 +10,7 @@ from mlflow_tfexec._version import __version__
 from mlflow_tfexec.errors import EXIT_BAD_REQUEST, EXIT_DONE, EXIT_INCOMPLETE, EXIT_INTERRUPTED, TfexecError
 
 # Each command is a module of the same name with a function `command`; its heavy imports are inside the function.
-_COMMANDS = ("run", "runs", "report", "compare", "check", "export", "sync", "modes")
+_COMMANDS = ("run", "runs", "report", "compare", "check", "export", "sync", "modes", "doctor")
 
 
 def _version(value: bool) -> None:

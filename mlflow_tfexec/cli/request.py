@@ -170,6 +170,11 @@ def whole(name: str, text: str, *, least: int = 1, most: int = _MAX_COUNT) -> in
     return value
 
 
+def seconds(name: str, text: str) -> float:
+    """Read how long to wait, in seconds. Raises RequestError for what is no such time."""
+    return _number(name, text, least=1.0, most=_MAX_SECONDS)
+
+
 def _number(name: str, text: str, *, least: float, most: float) -> float:
     try:
         value = float(text)

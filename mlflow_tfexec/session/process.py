@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -48,7 +48,9 @@ class ModeFailed(Exception):  # noqa: N818 - an outcome of one mode, which the s
 class WorkerProcess:
     """A fresh process for one mode of one launch."""
 
-    def __init__(self, mode: str, log: Path, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, mode: str, log: Path, variables: Mapping[str, str], *, command: Sequence[str] | None = None
+    ) -> None:
         self.mode = mode
         self._log = log
         self._oom_kills_before = oom_kills()
@@ -56,7 +58,7 @@ class WorkerProcess:
         self._replies: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         with log.open("ab") as log_stream:
             self._process = subprocess.Popen(
-                list(WORKER_COMMAND),
+                list(command or WORKER_COMMAND),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log_stream,

@@ -7,6 +7,8 @@ import sys
 import pytest
 
 from mlflow_tfexec import _registry, exports
+from mlflow_tfexec.diagnosis import all_checks
+from mlflow_tfexec.diagnosis._check import Check
 from mlflow_tfexec.exports import ExportFormat
 from mlflow_tfexec.metrics import all_metrics
 from mlflow_tfexec.metrics._metric import Metric
@@ -23,6 +25,7 @@ REGISTRIES = {
     "metrics": ("METRIC", Metric, all_metrics),
     "reports": ("FORMAT", Format, lambda: formats().values()),
     "exports": ("EXPORT", ExportFormat, lambda: exports.formats().values()),
+    "diagnosis": ("CHECK", Check, all_checks),
     "models": ("KIND", ReferenceKind, reference_kinds),
 }
 
@@ -48,6 +51,12 @@ def test_every_module_is_found(package):
 
     expected = [id(getattr(module, attribute)) for module in modules(package).values()]
     assert sorted(map(id, registered())) == sorted(expected)
+
+
+def test_the_name_of_a_check_is_the_name_of_its_module():
+    assert {name: module.CHECK.name for name, module in modules("diagnosis").items()} == {
+        check.name: check.name for check in all_checks()
+    }
 
 
 def test_the_id_of_a_mode_is_the_name_of_its_module():
