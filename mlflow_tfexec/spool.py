@@ -1,7 +1,8 @@
 """The spool: where a benchmark is written while it is measured, and waits until MLflow has it.
 
 One directory per benchmark: `recording.jsonl`, `destination.json` (where it is to be logged), `workers/*.log`,
-`scratch/` while it is measured, `owner.json` while a process works on it, and `logged.json` once MLflow has it.
+`scratch/` while it is measured and `model/` if it was fetched for that, `owner.json` while a process works on it, and
+`logged.json` once MLflow has it.
 """
 
 import json
@@ -132,6 +133,15 @@ class SpooledBenchmark:
         """Remove what the workers exchanged, also what a killed process has left."""
         shutil.rmtree(self.scratch, ignore_errors=True)
 
+    @property
+    def fetched(self) -> Path:
+        """Where a model is brought that lies elsewhere."""
+        return self.directory / "model"
+
+    def remove_fetched(self) -> None:
+        """Remove the model that was brought here, if there is one."""
+        shutil.rmtree(self.fetched, ignore_errors=True)
+
     def write_destination(self, destination: Mapping[str, Any]) -> None:
         """Remember where this benchmark is to be logged. The caller has removed credentials."""
         self._write_json(_DESTINATION, destination)
@@ -147,6 +157,7 @@ class SpooledBenchmark:
     def mark_logged(self, where: Mapping[str, Any]) -> None:
         """Note that MLflow has all of it, and where."""
         self.remove_scratch()
+        self.remove_fetched()
         self._write_json(_LOGGED, where)
 
     def load(self) -> Recording:

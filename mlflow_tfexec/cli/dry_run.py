@@ -5,11 +5,13 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from mlflow_tfexec.cli.fetching import fetch
 from mlflow_tfexec.cli.interrupts import interruptible
 from mlflow_tfexec.cli.progress import make_progress
 from mlflow_tfexec.cli.request import mode_variables
@@ -19,6 +21,7 @@ from mlflow_tfexec.records.spec import PRESETS, Preset, Spec
 from mlflow_tfexec.session.benchmark import run_session
 from mlflow_tfexec.spool import SpooledBenchmark
 from mlflow_tfexec.statistics.planning import Plan, PresetPlan, plan
+from mlflow_tfexec.tracking.destination import Destination
 from mlflow_tfexec.units import duration, significant, span
 
 # Two launches are the fewest that differ from one another; five rounds the fewest whose spread says something.
@@ -29,8 +32,10 @@ _FORMATS = ("console", "json")
 _AS_ASKED = "as asked"
 
 
-def dry_run(spec: Spec, report_format: str) -> int:
+def dry_run(spec: Spec, report_format: str, destination: Callable[[], Destination]) -> int:
     """Measure a pilot of *spec* that is kept nowhere, and print the plan that follows from it.
+
+    *destination* is asked for the model, if that lies in MLflow, and for nothing else.
 
     Raises:
         RequestError: the model or the device cannot be had as asked, or there is no such format here.
@@ -40,7 +45,7 @@ def dry_run(spec: Spec, report_format: str) -> int:
     start_s = time.monotonic()
     try:
         with interruptible():
-            recording = _measure_pilot(spec)
+            recording = _measure_pilot(spec, destination)
     except Interrupted as interruption:
         _say(f"{interruption} Nothing was kept.")
         return EXIT_INTERRUPTED
@@ -56,7 +61,7 @@ def dry_run(spec: Spec, report_format: str) -> int:
     return EXIT_DONE
 
 
-def _measure_pilot(spec: Spec) -> Recording:
+def _measure_pilot(spec: Spec, destination: Callable[[], Destination]) -> Recording:
     short = spec.model_copy(
         update={"launches": _LAUNCHES, "looks": (_LAUNCHES,), "rounds": _ROUNDS, "time_budget_s": None}
     )
@@ -66,7 +71,8 @@ def _measure_pilot(spec: Spec) -> Recording:
         spooled.create()
         progress = make_progress()
         try:
-            run_session(short, spooled, progress, variables=mode_variables(short))
+            source = fetch(short, spooled, destination)
+            run_session(short, spooled, progress, variables=mode_variables(short), source=source)
             return spooled.load()
         finally:
             progress.close()

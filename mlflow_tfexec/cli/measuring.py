@@ -59,20 +59,26 @@ def open_spool(spool_dir: str, destination: "Destination") -> "SpooledBenchmark"
     return spooled
 
 
-def measure(spec: "Spec", spooled: "SpooledBenchmark") -> Interrupted | None:
-    """Measure until all is decided, or until somebody wants an end: that is returned.
+def measure(spec: "Spec", spooled: "SpooledBenchmark", destination: "Destination") -> Interrupted | None:
+    """Fetch the model if it lies in MLflow, and measure until all is decided, or somebody wants an end.
+
+    Returns:
+        What ended it before its time. None: nothing did.
 
     Raises:
         RequestError: the model or the device cannot be had as asked; nothing was measured.
         SpoolError: not even the first line could be written.
     """
+    from mlflow_tfexec.cli.fetching import fetch
     from mlflow_tfexec.cli.progress import make_progress
     from mlflow_tfexec.cli.request import mode_variables
     from mlflow_tfexec.session.benchmark import run_session
 
     progress = make_progress()
     try:
-        run_session(spec, spooled, progress, variables=mode_variables(spec), findings=_request_findings())
+        source = fetch(spec, spooled, lambda: destination)
+        variables = mode_variables(spec)
+        run_session(spec, spooled, progress, variables=variables, findings=_request_findings(), source=source)
     except SpoolError as error:
         if not spooled.recording_path.exists():
             raise
@@ -81,6 +87,7 @@ def measure(spec: "Spec", spooled: "SpooledBenchmark") -> Interrupted | None:
         return interruption
     finally:
         progress.close()
+        spooled.remove_fetched()
     return None
 
 

@@ -39,6 +39,9 @@ class RunOptions:
     include_transfer: bool = False
     dtype: str = "float32"
     weights: str = "none"
+    custom_objects: str = "none"
+    endpoint: str = AUTO
+    safe_mode: bool = True
     device: str = AUTO
     seed: str = "0"
     launches: str = AUTO
@@ -56,14 +59,14 @@ def build_spec(options: RunOptions) -> Spec:
     Raises:
         RequestError: one option cannot be right; the text names it, its value, and what would be.
     """
-    from mlflow_tfexec.models import resolve_reference
+    from mlflow_tfexec.models import check_loading_options, resolve_reference
 
     task = one_of("task", options.task, TASKS)
     preset_name = one_of("preset", options.preset, tuple(PRESETS))
     preset = PRESETS[preset_name]
     # A number of launches given is a plan without a look in between: all the error is spent at its end.
     looks = preset.looks if _is_auto(options.launches) else (whole("launches", options.launches),)
-    return Spec(
+    spec = Spec(
         modes=_modes(options.modes, task),
         task=task,
         preset=preset_name,
@@ -71,6 +74,9 @@ def build_spec(options: RunOptions) -> Spec:
         include_transfer=options.include_transfer,
         dtype=one_of("dtype", options.dtype, DTYPES),
         weights=_weights(options.weights),
+        custom_objects=_names(options.custom_objects),
+        endpoint=unless_auto(options.endpoint),
+        safe_mode=options.safe_mode,
         device=_device(options.device),
         seed=whole("seed", options.seed, least=0, most=2**31 - 1),
         launches=looks[-1],
@@ -83,6 +89,8 @@ def build_spec(options: RunOptions) -> Spec:
         time_budget_s=_time_budget(options.time_budget),
         model=resolve_reference(options.model),
     )
+    check_loading_options(spec)
+    return spec
 
 
 def mode_variables(spec: Spec) -> dict[str, Mapping[str, str]]:
@@ -255,6 +263,12 @@ def _weights(text: str) -> str | None:
     if os.path.isfile(value):  # noqa: PTH113 - Path.is_file raises for a name that is too long
         return value
     raise RequestError(f"No weights {text!r}. Give none, imagenet, or the path of a weights file.")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Read a list separated by commas; `none` is empty."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    return () if [name.lower() for name in names] == ["none"] else names
 
 
 def _device(text: str) -> str:

@@ -1,5 +1,6 @@
 """`mlflow-tfexec run`: measure a model's ways of executing, judge them, keep the result in MLflow."""
 
+import functools
 import os
 from typing import Annotated
 
@@ -9,10 +10,13 @@ from mlflow_tfexec.cli.request import AUTO, RunOptions, unless_auto
 from mlflow_tfexec.errors import RequestError
 
 _DEFAULTS = RunOptions(model="")
+_MODEL = (
+    "A name from keras.applications, a .keras or .h5 file, a SavedModel, file.py:function, or models:/name/version."
+)
 
 
 def command(
-    model: Annotated[str, typer.Argument(help="A name from keras.applications, or path/to/file.py:function.")],
+    model: Annotated[str, typer.Argument(help=_MODEL)],
     *,
     modes: Annotated[str, typer.Option(help="Modes, separated by commas; auto: the default set.")] = _DEFAULTS.modes,
     task: Annotated[str, typer.Option(help="inference.")] = _DEFAULTS.task,
@@ -36,6 +40,15 @@ def command(
     ] = _DEFAULTS.include_transfer,
     dtype: Annotated[str, typer.Option(help="Keras dtype policy, such as float32 or mixed_float16.")] = _DEFAULTS.dtype,
     weights: Annotated[str, typer.Option(help="none, imagenet, or a weights file.")] = _DEFAULTS.weights,
+    custom_objects: Annotated[
+        str, typer.Option(help="Classes and functions that a file needs: module:Class,path/to/file.py:Class.")
+    ] = _DEFAULTS.custom_objects,
+    endpoint: Annotated[
+        str, typer.Option(help="Which function of a SavedModel; auto: the only one, serve or serving_default.")
+    ] = _DEFAULTS.endpoint,
+    no_safe_mode: Annotated[
+        bool, typer.Option("--no-safe-mode", help="Trust the model's file: it may then run any code that it holds.")
+    ] = False,
     device: Annotated[str, typer.Option(help="auto, cpu, gpu or gpu:N.")] = _DEFAULTS.device,
     seed: Annotated[str, typer.Option(help="Seed of weights, inputs and the order of rounds.")] = _DEFAULTS.seed,
     launches: Annotated[
@@ -84,6 +97,9 @@ def command(
         include_transfer=include_transfer,
         dtype=dtype,
         weights=weights,
+        custom_objects=custom_objects,
+        endpoint=endpoint,
+        safe_mode=not no_safe_mode,
         device=device,
         seed=seed,
         launches=launches,
@@ -95,20 +111,21 @@ def command(
         time_budget=time_budget,
     )
     specs = build_specs(options)
+    settle = functools.partial(
+        unreached if offline or dry_run else resolve,
+        tracking_uri=unless_auto(tracking_uri),
+        experiment=unless_auto(experiment),
+        environ=os.environ,
+    )
     if dry_run:
         from mlflow_tfexec.cli import dry_run as planning
 
         if len(specs) > 1:
             raise RequestError(f"--dry-run foresees one benchmark, and {len(specs)} are asked for. Give one size.")
-        return planning.dry_run(specs[0], report_format)
-    settle = unreached if offline else resolve
+        return planning.dry_run(specs[0], report_format, settle)
     delivery = Delivery(
         report_format=find_format(report_format),
-        destination=settle(
-            tracking_uri=unless_auto(tracking_uri),
-            experiment=unless_auto(experiment),
-            environ=os.environ,
-        ),
+        destination=settle(),
         offline=offline,
         strict=strict,
     )

@@ -100,7 +100,7 @@ def _one(spec: "Spec", sweep: _Sweep, *, is_alone: bool) -> bool:
     spooled = open_spool(sweep.spool_dir, destination)
     sweep.opened.append(spooled)
     try:
-        interruption = measure(spec, spooled)
+        interruption = measure(spec, spooled, destination)
     except TfexecError as error:
         if is_alone:
             raise

@@ -40,7 +40,7 @@ def _subject(header: Header) -> dict[tuple[Kind, str], str | None]:
     spec = header.spec
     inputs = ", ".join(f"{tuple(tensor.shape)} {tensor.dtype}" for tensor in header.inputs)
     return {
-        ("subject", "model"): spec.model,
+        ("subject", "model"): header.model_origin.uri if header.model_origin else spec.model,
         ("subject", "task"): spec.task,
         ("subject", "input"): inputs or None,
         ("subject", "batch size"): str(spec.batch_size),

@@ -69,6 +69,7 @@ def facts(recording: Recording) -> tuple[Fact, ...]:
     known = machine(recording)
     texts = {
         "model": plain(spec.model),
+        "model in MLflow": _origin(recording),
         "task": plain(spec.task),
         "input": inputs(recording),
         "dtype policy": plain(spec.dtype),
@@ -85,6 +86,12 @@ def facts(recording: Recording) -> tuple[Fact, ...]:
         "benchmark": plain(recording.header.benchmark_id),
     }
     return tuple(Fact(label, text) for label, text in texts.items() if text)
+
+
+def _origin(recording: Recording) -> str | None:
+    """Say what an alias or `latest` meant. None: the model is not from MLflow, or its reference says it itself."""
+    origin = recording.header.model_origin
+    return plain(origin.uri) if origin and origin.uri != recording.spec.model else None
 
 
 def _preset(recording: Recording) -> str:

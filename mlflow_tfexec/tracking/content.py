@@ -167,6 +167,7 @@ def _common_tags(recording: Recording) -> dict[str, Any]:
         keys.SCHEMA: keys.SCHEMA_VERSION,
         keys.BENCHMARK_ID: header.benchmark_id,
         keys.MODEL: header.spec.model,
+        keys.MODEL_URI: header.model_origin.uri if header.model_origin else None,
         keys.TASK: header.spec.task,
         **{tag: _fact(environment, *path) for tag, path in _FACTS.items()},
         **{tag: _fact(gpu, name) for tag, name in _GPU_FACTS.items()},

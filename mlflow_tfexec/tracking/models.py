@@ -1,0 +1,173 @@
+"""Bring a model from MLflow to this machine, by the native flavor: what is measured is the model, never a wrapper."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mlflow_tfexec.errors import TfexecError, TrackingError
+from mlflow_tfexec.protocol import ModelSource
+from mlflow_tfexec.records.recording import ModelOrigin
+from mlflow_tfexec.tracking.connection import REACHING, TRANSFERRING, connect, quiet, reason
+from mlflow_tfexec.tracking.credentials import without_credentials
+
+_FLAVORS = ("keras", "tensorflow")
+_DESCRIPTION = "MLmodel"
+_MODEL_ID_PREFIX = "models:/m-"
+
+# MLflow's words for: there is no such thing.
+_ABSENT = frozenset({"RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE", "NOT_FOUND"})
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a model lies, once and for all."""
+
+    uri: str
+    """A reference that always means the same model."""
+    root: str
+    """Where its files are."""
+    model_id: str | None = None
+    run_id: str | None = None
+
+
+def fetch_model(reference: str, *, uri: str, directory: Path) -> ModelSource:
+    """Download the model of *reference* into *directory*.
+
+    Args:
+        reference: `models:/name/version`, `models:/name/latest`, `models:/name@alias`, `models:/m-…` or
+            `runs:/run_id/path`.
+        uri: of the tracking store, credentials included. The registry is MLFLOW_REGISTRY_URI's, or the same.
+        directory: is made if it is not there.
+
+    Raises:
+        TrackingError: the store does not answer or has no such model, the model is of another flavor than keras and
+            tensorflow, or its files are not where it says.
+    """
+    with quiet(REACHING, uri), _told(reference, uri):
+        place = _locate(connect(uri), reference)
+    with quiet(TRANSFERRING, uri), _told(reference, uri):
+        # The description first: a model of another kind may be large.
+        flavor, settings = _read_flavor(reference, _download(f"{place.root}/{_DESCRIPTION}", directory))
+        root = _download(place.root, directory)
+    path = _model_path(reference, flavor, settings, root)
+    code = _inside(reference, root, settings.get("code"))
+    return ModelSource(
+        path=str(path.absolute()),
+        origin=ModelOrigin(uri=place.uri, flavor=flavor, model_id=place.model_id, run_id=place.run_id),
+        import_path=str(code.absolute()) if code is not None and code.is_dir() else None,
+        pickles=tuple(str(found.absolute()) for found in sorted(path.parent.glob("*custom_objects.cloudpickle"))),
+    )
+
+
+def _locate(client: Any, reference: str) -> _Place:
+    """Follow a reference to where the files are."""
+    if reference.startswith("runs:/"):
+        run_id = reference.split("/")[1]
+        client.get_run(run_id)
+        return _Place(uri=reference, root=reference, run_id=run_id)
+    if reference.startswith(_MODEL_ID_PREFIX) and reference.count("/") == 1:
+        return _logged_model(client, reference)
+    version = _version(client, reference.removeprefix("models:/"))
+    uri = f"models:/{version.name}/{version.version}"
+    root = str(client.get_model_version_download_uri(version.name, version.version))
+    if root.startswith(_MODEL_ID_PREFIX):
+        return replace(_logged_model(client, root), uri=uri)
+    return _Place(uri=uri, root=root, run_id=version.run_id or None)
+
+
+def _logged_model(client: Any, reference: str) -> _Place:
+    model = client.get_logged_model(reference.removeprefix("models:/"))
+    return _Place(
+        uri=reference, root=str(model.artifact_location), model_id=model.model_id, run_id=model.source_run_id or None
+    )
+
+
+def _version(client: Any, name_and_version: str) -> Any:
+    name, at, alias = name_and_version.partition("@")
+    if at:
+        return client.get_model_version_by_alias(name, alias)
+    name, _, version = name_and_version.partition("/")
+    if version != "latest":
+        return client.get_model_version(name, version)
+    versions = client.get_registered_model(name).latest_versions
+    if not versions:
+        raise TrackingError(f"Model {name!r} has no versions in the MLflow registry.")
+    return max(versions, key=lambda one: int(one.version))
+
+
+def _download(uri: str, directory: Path) -> Path:
+    from mlflow.artifacts import download_artifacts
+
+    return Path(download_artifacts(artifact_uri=uri, dst_path=str(directory)))
+
+
+def _read_flavor(reference: str, description: Path) -> tuple[str, Mapping[str, Any]]:
+    """Read which flavor the model is of, and the flavor's settings."""
+    import yaml
+
+    try:
+        read = yaml.safe_load(description.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, OSError, UnicodeDecodeError, RecursionError):
+        read = None
+    flavors = read.get("flavors") if isinstance(read, dict) else None
+    if not isinstance(flavors, dict):
+        raise TrackingError(f"{reference!r} is no MLflow model: its file {_DESCRIPTION} cannot be read.")
+    for flavor in _FLAVORS:
+        if isinstance(flavors.get(flavor), dict):
+            return flavor, flavors[flavor]
+    names = ", ".join(sorted(str(name) for name in flavors if name != "python_function")) or "python_function alone"
+    raise TrackingError(
+        f"{reference!r} is of flavor {names}. Only models of the flavors keras and tensorflow are benchmarked."
+    )
+
+
+def _model_path(reference: str, flavor: str, settings: Mapping[str, Any], root: Path) -> Path:
+    """Find the model's own file or directory, as the flavor's `load_model` does.
+
+    Sources: mlflow/keras/load.py, mlflow/tensorflow/__init__.py.
+    """
+    if settings.get("saved_model_dir") is not None:
+        if settings.get("model_type", "tf2-module") != "tf2-module":
+            raise TrackingError(f"{reference!r} is a TensorFlow 1 model, which cannot be benchmarked.")
+        candidates = [_inside(reference, root, settings["saved_model_dir"])]
+    else:
+        data = _inside(reference, root, settings.get("data", "data"))
+        base = data / "model" if data is not None and data.is_dir() else data
+        candidates = [base and base.with_name(f"{base.name}{suffix}") for suffix in (".keras", ".h5", "")]
+    for candidate in candidates:
+        if candidate is not None and candidate.exists():
+            return candidate
+    raise TrackingError(f"{reference!r} ({flavor}) holds no model where its file {_DESCRIPTION} says.")
+
+
+def _inside(reference: str, root: Path, relative: Any) -> Path | None:
+    """Follow a path of the description. None: there is none. Raises TrackingError: it leads out of the model."""
+    if not isinstance(relative, str):
+        return None
+    path = root / relative
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise TrackingError(f"{reference!r} names {relative[:80]!r}, a path that leads out of it. It was not opened.")
+    return path
+
+
+@contextmanager
+def _told(reference: str, uri: str) -> Iterator[None]:
+    """Turn whatever MLflow raises inside into a TrackingError that says what to do."""
+    try:
+        yield
+    except TfexecError:
+        raise
+    except Exception as error:  # noqa: BLE001 - store plugins, SQL drivers and HTTP raise types of their own
+        shown, why = without_credentials(uri), reason(error, uri)
+        is_absent = getattr(error, "error_code", None) in _ABSENT and not str(error).startswith("API request")
+        if is_absent or isinstance(error, FileNotFoundError):
+            raise TrackingError(
+                f"No model {reference!r} in the MLflow store at {shown}: {why}.\n"
+                "Correct its name, version, alias or id, or name another store with --tracking-uri."
+            ) from None
+        raise TrackingError(
+            f"Cannot fetch {reference!r} from the MLflow store at {shown}: {why}.\n"
+            "Start the server, or correct --tracking-uri."
+        ) from None
