@@ -71,10 +71,12 @@ def _locate(client: Any, reference: str) -> _Place:
         return _logged_model(client, reference)
     version = _version(client, reference.removeprefix("models:/"))
     uri = f"models:/{version.name}/{version.version}"
-    root = str(client.get_model_version_download_uri(version.name, version.version))
-    if root.startswith(_MODEL_ID_PREFIX):
-        return replace(_logged_model(client, root), uri=uri)
-    return _Place(uri=uri, root=root, run_id=version.run_id or None)
+    model_id = getattr(version, "model_id", None)
+    source = f"models:/{model_id}" if model_id else str(version.source)
+    if source.startswith(_MODEL_ID_PREFIX):
+        return replace(_logged_model(client, source), uri=uri)
+    root = client.get_model_version_download_uri(version.name, version.version)
+    return _Place(uri=uri, root=str(root), run_id=version.run_id or None)
 
 
 def _logged_model(client: Any, reference: str) -> _Place:
