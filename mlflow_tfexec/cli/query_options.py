@@ -23,6 +23,7 @@ GpuOption = Annotated[str, typer.Option("--gpu", help="Only on a GPU of this nam
 TfVersionOption = Annotated[str, typer.Option("--tf-version", help="Only with this version of TensorFlow.")]
 ModeOption = Annotated[str, typer.Option("--mode", help="Only those that have this mode, measured or failed.")]
 TaskOption = Annotated[str, typer.Option("--task", help="Only of this task.")]
+FamilyOption = Annotated[str, typer.Option("--family", help="Only of this sweep over batch sizes or shapes.")]
 SinceOption = Annotated[
     str, typer.Option("--since", help="Only from this day, time (UTC) or span back on: 2026-01-31, 12h, 7d.")
 ]
@@ -44,6 +45,7 @@ class QueryOptions:
     tf_version: str = AUTO
     mode: str = AUTO
     task: str = AUTO
+    family: str = AUTO
     since: str = AUTO
     until: str = AUTO
     filter: str = AUTO
@@ -63,6 +65,7 @@ class QueryOptions:
             "--tf-version": self.tf_version,
             "--mode": self.mode,
             "--task": self.task,
+            "--family": self.family,
             "--since": self.since,
             "--until": self.until,
             "--filter": self.filter,
@@ -92,6 +95,7 @@ def build_query(options: QueryOptions, *, default_limit: int | None = None) -> "
         tf_version=unless_auto(options.tf_version),
         mode=unless_auto(options.mode),
         task=unless_auto(options.task),
+        family=unless_auto(options.family),
         since_ms=None if since is None else filters.since_ms(since, now_ms=now_ms),
         until_ms=None if until is None else filters.until_ms(until, now_ms=now_ms),
         extra=unless_auto(options.filter),

@@ -43,6 +43,9 @@ def _subject(header: Header) -> dict[tuple[Kind, str], str | None]:
         ("subject", "model"): header.model_origin.uri if header.model_origin else spec.model,
         ("subject", "task"): spec.task,
         ("subject", "input"): inputs or None,
+        # Made-up values differ with the seed and weigh on nothing; values that somebody chose may.
+        ("subject", "values of the input"): (header.inputs_sha256 or spec.inputs) if spec.inputs else None,
+        ("subject", "transfer from the host"): "timed as well" if spec.include_transfer else None,
         ("subject", "batch size"): str(spec.batch_size),
         ("subject", "dtype policy"): spec.dtype,
     }

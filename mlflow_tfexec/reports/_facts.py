@@ -55,12 +55,29 @@ def machine(recording: Recording) -> Machine:
 
 
 def inputs(recording: Recording) -> str | None:
-    """Write the shapes and dtypes of the inputs, batch included. None: not recorded."""
+    """Write the shapes and dtypes of the inputs, batch included, and whether their transfer was timed.
+
+    None: not recorded.
+    """
     texts = []
     for tensor in recording.header.inputs:
         name = f"{tensor.name} " if tensor.name and len(recording.header.inputs) > 1 else ""
         texts.append(plain(f"{name}{_numbers.shape(tensor.shape)} {tensor.dtype}"))
+    if recording.spec.include_transfer:
+        texts.append("including transfer")
     return ", ".join(texts) or None
+
+
+def values(recording: Recording) -> str | None:
+    """Say what the inputs held. None: not recorded."""
+    header = recording.header
+    if header.spec.inputs is not None:
+        sets = "" if header.input_sets is None else f", {_count(header.input_sets, 'set', 'sets in turn')}"
+        return plain(f"given by {header.spec.inputs}{sets}")
+    known = [tensor for tensor in header.inputs if tensor.values]
+    if len({tensor.values for tensor in known}) == 1:
+        return plain(str(known[0].values))
+    return plain(", ".join(f"{tensor.name or place} {tensor.values}" for place, tensor in enumerate(known))) or None
 
 
 def facts(recording: Recording) -> tuple[Fact, ...]:
@@ -72,6 +89,7 @@ def facts(recording: Recording) -> tuple[Fact, ...]:
         "model in MLflow": _origin(recording),
         "task": plain(spec.task),
         "input": inputs(recording),
+        "values": values(recording),
         "dtype policy": plain(spec.dtype),
         "GPU": known.gpu,
         "CPU": known.cpu,

@@ -12,9 +12,10 @@ from mlflow_tfexec.records.judgement import Judgement, ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording
 from mlflow_tfexec.records.spec import BASELINE, is_control
 from mlflow_tfexec.reports import _numbers
-from mlflow_tfexec.reports._facts import Fact, Machine, facts, machine
+from mlflow_tfexec.reports._facts import Fact, Machine, facts, inputs, machine
 from mlflow_tfexec.reports._latency_picture import latency_png
 from mlflow_tfexec.reports._pairs import Pair, pair
+from mlflow_tfexec.reports._sizes import SizeTable, size_tables
 from mlflow_tfexec.reports._text import plain
 
 CONTROL_NOTE = "A/A control, not ranked"
@@ -112,10 +113,16 @@ class BenchmarkTable:
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """What tells this benchmark from the others of a report, where known: model, processor, TensorFlow."""
+        """What tells this benchmark from others, where known: model, in a sweep the input, processor, TensorFlow."""
         version = self.machine.tensorflow
-        known = (self.title, self.machine.processor, version and f"TensorFlow {version}")
+        size = self.size if self.recording.spec.family is not None else None
+        known = (self.title, size, self.machine.processor, version and f"TensorFlow {version}")
         return tuple(text for text in known if text)
+
+    @property
+    def size(self) -> str | None:
+        """Shapes and types of the inputs. None: not recorded."""
+        return inputs(self.recording)
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,11 @@ class Table:
     """A report on any number of benchmarks."""
 
     benchmarks: tuple[BenchmarkTable, ...] = field(default=())
+
+    @property
+    def sweeps(self) -> tuple[SizeTable, ...]:
+        """The sweeps among the benchmarks, each at a glance."""
+        return size_tables(self.benchmarks)
 
 
 def table(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mlflow_tfexec.reports._format import Format
+from mlflow_tfexec.reports._sizes import SizeTable
 from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Column, Row, Table
 from mlflow_tfexec.reports._terminal import DEFAULT_WIDTH, GAP, INDENT, hanging, indented, labelled, written
 
@@ -36,7 +37,7 @@ def _all_parts(table: Table, width: int) -> Iterator["RenderableType"]:
             yield Text()
         yield from _parts(benchmark, width)
     if len(table.benchmarks) > 1:
-        yield from _overview(table)
+        yield from _overview(table, width)
 
 
 def _parts(benchmark: BenchmarkTable, width: int) -> Iterator["RenderableType"]:
@@ -156,7 +157,7 @@ def _undecided(benchmark: BenchmarkTable) -> Iterator[str]:
             yield f"undecided: {pair.a} against {pair.b} {pair.ratio}{needed}"
 
 
-def _overview(table: Table) -> Iterator["RenderableType"]:
+def _overview(table: Table, width: int) -> Iterator["RenderableType"]:
     """Repeat every ordering at the end, where a long report leaves the eye."""
     from rich.text import Text
 
@@ -165,6 +166,34 @@ def _overview(table: Table) -> Iterator["RenderableType"]:
     for benchmark in table.benchmarks:
         yield Text(" · ".join(benchmark.headline))
         yield indented(Text(benchmark.ordering))
+    for sweep in table.sweeps:
+        yield from _sweep(sweep, width)
+
+
+def _sweep(sweep: SizeTable, width: int) -> Iterator["RenderableType"]:
+    """Show a sweep as a table of medians; where it is too narrow, a line per mode under each size."""
+    from rich.cells import cell_len
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    yield Text()
+    yield Text(sweep.title, style="bold")
+    # The orderings stand above.
+    heads, rows = sweep.heads[:-1], [row[:-1] for row in sweep.rows]
+    widths = [max(map(cell_len, column)) for column in zip(heads, *rows, strict=True)]
+    if sum(widths) + GAP * (len(widths) - 1) > width:
+        for size, *medians in rows:
+            yield Text(size)
+            yield from (
+                labelled(mode, median, indent=INDENT) for mode, median in zip(sweep.modes, medians, strict=True)
+            )
+        return
+    grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for place, head in enumerate(heads):
+        grid.add_column(Text(head), no_wrap=True, justify="right" if place else "left")
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    yield grid
 
 
 FORMAT = Format(name="console", extension=".txt", render=render)

@@ -16,6 +16,7 @@ def render(table: Table) -> str:
     """
     return page_template("report.html.j2").render(
         benchmarks=table.benchmarks,
+        sweeps=table.sweeps,
         control_note=CONTROL_NOTE,
         matrix=lambda benchmark: matrix(benchmark.judgement),
         picture=_picture,

@@ -4,17 +4,40 @@ import json
 from importlib import resources
 from typing import Any
 
+from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.reports._format import Format
 from mlflow_tfexec.reports._table import Table
 
 
 def render(table: Table) -> str:
-    """Write `{"benchmarks": [...]}` with the judgements as they are; what is not known is null, nothing is NaN.
+    """Write `{"benchmarks": [...]}` with each benchmark's input and the judgement as it is.
+
+    What is not known is null, nothing is NaN.
 
     The text is ASCII, so that it survives any terminal and any pipe. `schema` describes every key.
     """
-    content = {"benchmarks": [benchmark.judgement.to_dict() for benchmark in table.benchmarks]}
+    content = {
+        "benchmarks": [
+            benchmark.judgement.to_dict() | {"input": _input(benchmark.recording)} for benchmark in table.benchmarks
+        ]
+    }
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def _input(recording: Recording) -> dict[str, Any]:
+    header, spec = recording.header, recording.spec
+    return {
+        "batch_size": spec.batch_size,
+        "tensors": [
+            {"name": one.name, "shape": list(one.shape), "dtype": one.dtype, "values": one.values}
+            for one in header.inputs
+        ],
+        "given": spec.inputs,
+        "sets": header.input_sets,
+        "sha256": header.inputs_sha256,
+        "include_transfer": spec.include_transfer,
+        "family": spec.family,
+    }
 
 
 def schema() -> dict[str, Any]:

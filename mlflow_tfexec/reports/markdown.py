@@ -96,6 +96,9 @@ def _overview(table: Table) -> Iterator[str]:
     yield ""
     cells = ([escaped(" · ".join(b.headline)), escaped(b.ordering)] for b in table.benchmarks)
     yield from table_rows(["benchmark", "ordering"], cells)
+    for sweep in table.sweeps:
+        yield from ("", f"## {escaped(sweep.title)}", "")
+        yield from table_rows([escaped(head) for head in sweep.heads], ([*map(escaped, row)] for row in sweep.rows))
 
 
 def _linkable(text: str) -> str:

@@ -54,6 +54,15 @@ def benchmark_tags(recording: Recording, judgement: Judgement, note: str) -> dic
     )
 
 
+def run_name(recording: Recording) -> str:
+    """Name the parent: by the model, and in a sweep by the size as well."""
+    spec = recording.spec
+    name = f"tfexec {spec.model}"
+    if spec.family is None:
+        return name
+    return " ".join(filter(None, (name, f"batch {spec.batch_size}", _input_shape(recording))))
+
+
 def mode_tags(recording: Recording, summary: ModeSummary) -> dict[str, str]:
     """Give the tags of one mode's run; what is not known is left out."""
     return _texts(
@@ -169,6 +178,7 @@ def _common_tags(recording: Recording) -> dict[str, Any]:
         keys.MODEL: header.spec.model,
         keys.MODEL_URI: header.model_origin.uri if header.model_origin else None,
         keys.TASK: header.spec.task,
+        keys.FAMILY: header.spec.family,
         **{tag: _fact(environment, *path) for tag, path in _FACTS.items()},
         **{tag: _fact(gpu, name) for tag, name in _GPU_FACTS.items()},
         keys.GPU_DRIVER: _fact(environment, "gpu_driver", "version") if gpu else None,

@@ -41,6 +41,8 @@ class Query:
     gpu: str | None = None
     tf_version: str | None = None
     task: str | None = None
+    family: str | None = None
+    """Of one sweep over batch sizes or shapes."""
     mode: str | None = None
     """A mode that the benchmark has, measured or failed."""
     since_ms: int | None = None
@@ -140,6 +142,7 @@ def _tags(query: Query) -> list[tuple[str, str, str]]:
         ("--gpu", keys.GPU_NAME, query.gpu),
         ("--tf-version", keys.TF_VERSION, query.tf_version),
         ("--task", keys.TASK, query.task),
+        ("--family", keys.FAMILY, query.family),
     )
     return [(option, tag, value) for option, tag, value in asked if value is not None]
 

@@ -162,7 +162,7 @@ def _parent(runs: _Runs, recording: Recording, judgement: Judgement, note: str) 
     context = {key: strip_userinfo(str(value)) for key, value in resolve_tags().items()}
     return runs.create(
         runs.parent,
-        run_name=f"tfexec {recording.spec.model}",
+        run_name=content.run_name(recording),
         start_time=start,
         tags={**context, **content.benchmark_tags(recording, judgement, note)},
     )

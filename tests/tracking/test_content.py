@@ -177,3 +177,13 @@ def test_a_recording_that_breaks_off_ended_when_it_last_told_the_time():
 
 def test_a_mode_that_told_no_time_has_the_times_of_the_benchmark():
     assert content.mode_times(make_recording(), "keras_predict") == (1769860800000, 1769861100000)
+
+
+def test_a_family_is_a_tag_and_tells_its_runs_apart_by_size():
+    alone, member = make_recording(), make_recording(family="f" * 32, batch_size=8)
+
+    assert "tfexec.family" not in content.benchmark_tags(alone, judge(alone), "")
+    assert content.benchmark_tags(member, judge(member), "")["tfexec.family"] == "f" * 32
+    assert content.mode_tags(member, judge(member).modes[0])["tfexec.family"] == "f" * 32
+    assert content.run_name(alone) == "tfexec EfficientNetV2S"
+    assert content.run_name(member) == "tfexec EfficientNetV2S batch 8 384,384,3"

@@ -69,3 +69,30 @@ def test_facts_of_a_strange_shape_are_not_known():
     strange = {"tensorflow": [], "cpu": {"name": True, "usable_cores": {}}, "packages": 7, "variables": None}
 
     assert found(header(strange), header({})) == []
+
+
+def given(**header):
+    spec = {"inputs": "a.npz"}
+    made = make_recording(rounds=1, calls=1, **spec).header
+    return made.model_copy(update=header)
+
+
+def test_other_values_are_another_subject_only_where_they_were_given():
+    made_up = [make_recording(rounds=1, calls=1).header.model_copy(update={"inputs_sha256": h}) for h in ("a", "b")]
+    chosen = [given(inputs_sha256=value) for value in ("a", "b")]
+
+    assert differences(made_up) == ()
+    assert [(d.kind, d.values) for d in differences(chosen)] == [("subject", ("a", "b"))]
+
+
+def test_the_same_values_from_another_file_are_the_same_subject():
+    renamed = given(inputs_sha256="a")
+    renamed = renamed.model_copy(update={"spec": renamed.spec.model_copy(update={"inputs": "b.npz"})})
+
+    assert differences([given(inputs_sha256="a"), renamed]) == ()
+
+
+def test_a_timed_transfer_is_another_subject():
+    headers = [make_recording(rounds=1, calls=1, include_transfer=timed).header for timed in (False, True)]
+
+    assert [(d.kind, d.label) for d in differences(headers)] == [("subject", "transfer from the host")]

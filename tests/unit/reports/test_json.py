@@ -56,6 +56,7 @@ def test_document_has_the_promised_shape(report):
             "unstable",
             "launch_s",
             "findings",
+            "input",
         ]
         assert benchmark["scope"] in {"launches", "this launch only"}
         assert isinstance(benchmark["fastest"], str | None)

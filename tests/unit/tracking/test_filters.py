@@ -16,6 +16,10 @@ def test_nothing_asked_is_every_benchmark():
     assert benchmark_filter(Query()) == KIND
 
 
+def test_a_sweep_is_found_by_its_family():
+    assert benchmark_filter(Query(family="ab12")) == f"{KIND} AND tags.`tfexec.family` = 'ab12'"
+
+
 def test_every_condition_is_in_the_filter_and_what_the_user_wrote_comes_last():
     query = Query(
         model="EfficientNetV2S",
@@ -76,7 +80,7 @@ def test_a_value_that_ends_in_a_backslash_takes_quotes_that_do_not_occur_behind_
     assert benchmark_filter(Query(model="a\\", task="b")).endswith("= \"a\\\" AND tags.`tfexec.task` = 'b'")
 
 
-@pytest.mark.parametrize("option", ["model", "gpu", "tf_version", "task", "mode"])
+@pytest.mark.parametrize("option", ["model", "gpu", "tf_version", "task", "family", "mode"])
 def test_a_value_with_both_kinds_of_quotes_is_refused_in_one_line_that_names_it(option):
     query = dataclasses.replace(Query(mode="x"), **{option: 'it\'s "x"'})
 

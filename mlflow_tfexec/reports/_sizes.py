@@ -1,0 +1,58 @@
+"""A sweep at a glance: one row per batch size and shape, one column per mode."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mlflow_tfexec.reports._text import plain
+
+if TYPE_CHECKING:
+    from mlflow_tfexec.reports._table import BenchmarkTable
+
+_UNKNOWN = "–"
+
+
+@dataclass(frozen=True)
+class SizeTable:
+    """The benchmarks of one family. Every text is one line and free of control characters."""
+
+    title: str
+    modes: tuple[str, ...]
+    """Heads of the columns of medians."""
+    rows: tuple[tuple[str, ...], ...]
+    """Size, the median of each mode, ordering."""
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """All heads, in the order of the cells of a row."""
+        return ("input", *self.modes, "ordering")
+
+
+def size_tables(benchmarks: "Sequence[BenchmarkTable]") -> tuple[SizeTable, ...]:
+    """Make a table of each family of which two benchmarks or more are here, in the order of their first."""
+    families: dict[str, list[BenchmarkTable]] = {}
+    for benchmark in benchmarks:
+        family = benchmark.recording.spec.family
+        if family is not None:
+            families.setdefault(family, []).append(benchmark)
+    return tuple(_table(group) for group in families.values() if len(group) > 1)
+
+
+def _table(group: "Sequence[BenchmarkTable]") -> SizeTable:
+    modes = tuple(dict.fromkeys(row.mode for benchmark in group for row in benchmark.rows if not row.control))
+    return SizeTable(
+        title=f"{', '.join(dict.fromkeys(benchmark.title for benchmark in group))}: median by size",
+        modes=modes,
+        rows=tuple(_row(benchmark, modes) for benchmark in group),
+    )
+
+
+def _row(benchmark: "BenchmarkTable", modes: Sequence[str]) -> tuple[str, ...]:
+    by_mode = {row.mode: row for row in benchmark.rows}
+    cells = []
+    for mode in modes:
+        row = by_mode.get(mode)
+        # The median without its interval: the benchmark's own table has that.
+        median = "" if row is None else row.cells.get("median", "").partition(" [")[0]
+        cells.append(median or (row.status if row is not None else _UNKNOWN))
+    return (benchmark.size or plain(benchmark.recording.header.benchmark_id), *cells, benchmark.ordering)
