@@ -10,8 +10,9 @@ from typing import Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mlflow_tfexec.records.answers import OutputDifference, TrainingFacts
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import Again, InputFacts, ModelOrigin, OutputDifference
+from mlflow_tfexec.records.recording import Again, InputFacts, ModelOrigin
 from mlflow_tfexec.records.spec import Spec
 
 MARKER = b"\x1etfexec "
@@ -95,6 +96,9 @@ class Built(Message):
     inputs_sha256: str | None = None
     input_sets: int | None = None
     weights_sha256: str | None = None
+    training: TrainingFacts | None = None
+    numerics: dict[str, Any] = Field(default_factory=dict)
+    """What bends the arithmetic once the model is loaded, for TensorFlow's facts of the environment."""
     findings: tuple[Finding, ...] = ()
     """What loading brought to light; told once for all modes and launches."""
 

@@ -6,18 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mlflow_tfexec.records.answers import OutputDifference
 from mlflow_tfexec.records.codec import FORMAT, FORMAT_VERSION, encode
-from mlflow_tfexec.records.recording import (
-    AnyLine,
-    Block,
-    End,
-    Header,
-    InputFacts,
-    ModeLine,
-    OutputDifference,
-    Phase,
-    Recording,
-)
+from mlflow_tfexec.records.recording import AnyLine, Block, End, Header, InputFacts, ModeLine, Phase, Recording
 from mlflow_tfexec.records.spec import BASELINE, Spec
 
 SEED_TABLE_MS = {"eager": 369.0, "graph": 15.9, "graph_nojit": 15.9, "xla": 11.6, "graph_control": 15.9}

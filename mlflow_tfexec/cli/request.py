@@ -14,7 +14,7 @@ AUTO = "auto"
 """Said for an option that is to follow from the others; an empty option does not pass through every shell."""
 
 DTYPES = ("float32", "float16", "bfloat16", "float64", "mixed_float16", "mixed_bfloat16")
-TASKS = ("inference",)
+TASKS = ("inference", "train")
 
 # Beyond these a number is a slip of the finger: no such benchmark ends in a lifetime, or fits in memory.
 _MAX_COUNT = 100_000
@@ -22,6 +22,8 @@ _MAX_BATCH = 10_000_000
 _MAX_DIMENSION = 1_000_000
 _MAX_SECONDS = 7 * 86_400.0
 _LEAST_BESIDE_BASELINE = 2
+
+_TRAINING_NAMES = {"loss": "mean_squared_error", "optimizer": "adam"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,9 @@ class RunOptions:
     timeout: str = "1800"
     margin: str = "0.05"
     time_budget: str = AUTO
+    loss: str = AUTO
+    optimizer: str = AUTO
+    float64_reference: bool = False
 
 
 def build_spec(options: RunOptions) -> Spec:
@@ -87,6 +92,9 @@ def build_spec(options: RunOptions) -> Spec:
         timeout_s=_number("timeout", options.timeout, least=1.0, most=_MAX_SECONDS),
         margin=_margin(options.margin),
         time_budget_s=_time_budget(options.time_budget),
+        loss=_of_training("loss", options.loss, task),
+        optimizer=_of_training("optimizer", options.optimizer, task),
+        float64_reference=_float64_reference(options.float64_reference, task),
         model=resolve_reference(options.model),
     )
     check_loading_options(spec)
@@ -138,6 +146,24 @@ def _modes(text: str, task: str) -> tuple[str, ...]:
         raise RequestError(f"--modes {text!r} leaves nothing to compare. Name at least one mode beside {BASELINE!r}.")
     # In table order, so that the same set is the same benchmark however it is typed.
     return tuple(mode for mode in all_modes() if mode in names)
+
+
+def _of_training(name: str, text: str, task: str) -> str | None:
+    """Read the Keras name of a loss or an optimizer. None: `auto`, the model's own or a default."""
+    if _is_auto(text):
+        return None
+    if task != "train":
+        raise RequestError(f"--{name} {text!r} is for --task train, and the task is {task}. Leave it out.")
+    if not text.strip().isidentifier():
+        raise RequestError(f"--{name} {text!r} is not a name. Give one of Keras's, such as {_TRAINING_NAMES[name]}.")
+    return text.strip()
+
+
+def _float64_reference(asked: bool, task: str) -> bool:
+    """Refuse a reference in float64 for a task whose answers have none."""
+    if asked and task != "inference":
+        raise RequestError(f"--float64-reference is for --task inference, and the task is {task}. Leave it out.")
+    return asked
 
 
 def _time_budget(text: str) -> float | None:

@@ -19,7 +19,7 @@ def command(
     model: Annotated[str, typer.Argument(help=_MODEL)],
     *,
     modes: Annotated[str, typer.Option(help="Modes, separated by commas; auto: the default set.")] = _DEFAULTS.modes,
-    task: Annotated[str, typer.Option(help="inference.")] = _DEFAULTS.task,
+    task: Annotated[str, typer.Option(help="inference or train.")] = _DEFAULTS.task,
     preset: Annotated[str, typer.Option(help="quick, standard or rigorous.")] = _DEFAULTS.preset,
     batch_size: Annotated[
         str, typer.Option(help="Items per call; several, as 1,8,32, are a benchmark each; auto: the inputs' own, or 1.")
@@ -64,6 +64,15 @@ def command(
     time_budget: Annotated[
         str, typer.Option(help="Begin no launch that would end later than this, in s; auto: no limit.")
     ] = _DEFAULTS.time_budget,
+    loss: Annotated[
+        str, typer.Option(help="Of --task train: Keras's name; auto: the model's own, or a default.")
+    ] = _DEFAULTS.loss,
+    optimizer: Annotated[
+        str, typer.Option(help="Of --task train: Keras's name; auto: the model's own, or adam.")
+    ] = _DEFAULTS.optimizer,
+    float64_reference: Annotated[
+        bool, typer.Option("--float64-reference", help="Also compare outputs with those of the model in float64.")
+    ] = _DEFAULTS.float64_reference,
     experiment: Annotated[str, typer.Option(help="MLflow experiment; auto: MLflow's own setting.")] = AUTO,
     tracking_uri: Annotated[str, typer.Option(help="MLflow tracking URI; auto: MLflow's own setting.")] = AUTO,
     dry_run: Annotated[
@@ -109,6 +118,9 @@ def command(
         timeout=timeout,
         margin=margin,
         time_budget=time_budget,
+        loss=loss,
+        optimizer=optimizer,
+        float64_reference=float64_reference,
     )
     specs = build_specs(options)
     settle = functools.partial(

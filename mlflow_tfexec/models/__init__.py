@@ -10,6 +10,7 @@ from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.models._custom_objects import check_custom_object, unpickle_custom_objects
 from mlflow_tfexec.models._files import check_path
 from mlflow_tfexec.models._reference import LOADING_OPTIONS, LoadedModel, ReferenceKind
+from mlflow_tfexec.models._task import for_task
 from mlflow_tfexec.models.applications import application_names
 from mlflow_tfexec.protocol import ModelSource
 from mlflow_tfexec.records.spec import Spec
@@ -71,7 +72,14 @@ def is_fetched(reference: str) -> bool:
 
 
 def load_model(spec: Spec, source: ModelSource | None = None) -> LoadedModel:
-    """Load the model that *spec* names, or that was fetched to *source*, and make its inputs. Imports TensorFlow."""
+    """Load the model that *spec* names, or that was fetched to *source*, and make a step of the task and its inputs.
+
+    Imports TensorFlow.
+    """
+    return for_task(_load(spec, source), spec)
+
+
+def _load(spec: Spec, source: ModelSource | None) -> LoadedModel:
     if source is None:
         return _kind_of(spec.model).load(spec)
     if source.import_path is not None:

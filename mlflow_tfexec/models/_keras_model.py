@@ -28,6 +28,7 @@ def prepare_keras_model(model: Any, spec: Spec) -> LoadedModel:
     inner = _layers_with_inner_jit(model)
     return dataclasses.replace(
         loaded,
+        subject=model,
         compute_dtype=_least_precise_dtype(model),
         findings=(*loaded.findings, *([_findings.inner_jit(inner)] if inner else [])),
     )
@@ -52,6 +53,7 @@ def prepare_step(step: ModelStep, inputs: InputSets, find_weights: Callable[[], 
             inputs=inputs.tensors,
             input_facts=inputs.facts,
             weights_sha256=hash_weights(weights) if isinstance(weights, list | tuple) else None,
+            subject=step.call,
         )
     )
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mlflow_tfexec.measurement.call import ModelStep, PreparedCall
+from mlflow_tfexec.records.answers import TrainingFacts
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import InputFacts
 from mlflow_tfexec.records.spec import Spec
@@ -58,6 +59,16 @@ class LoadedModel:
     """Calls a mode so that its answers can be held against the baseline's."""
     reset: Callable[[], None] = keep_state
     """Puts the model's state back to where it was loaded, before each block. Inference changes nothing."""
+    subject: Any = None
+    """The model itself, as it came from its file or function. None: there is nothing behind the step."""
+    rounded: Callable[[PreparedCall], Any] | None = None
+    """Answers once more, from weights that are changed by a few roundings. None: the tolerance alone counts."""
+    reseeded: Callable[[PreparedCall], Any] | None = None
+    """Answers once more, from another seed. None: nothing is drawn at random."""
+    float64: Callable[[], Any] | None = None
+    """Answers by the same model in float64. None: not asked for, or not possible."""
+    training: TrainingFacts | None = None
+    """What is minimised and how. None: the task is another."""
 
 
 @dataclass(frozen=True)

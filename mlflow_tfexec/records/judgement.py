@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal
 
+from mlflow_tfexec.records.answers import OutputFigures
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import MEASURED_STATUSES
 from mlflow_tfexec.records.spec import BASELINE, is_control
@@ -75,6 +76,8 @@ class ModeSummary:
     """The last lines that the mode's process wrote, where it failed."""
     letters: str | None = None
     """Modes that share a letter are equivalent, and others are not shown to be. None: not ranked."""
+    outputs: tuple[OutputFigures, ...] = ()
+    """How far each output is from the baseline's, those that differ most first. Empty: not recorded."""
 
     @property
     def is_measured(self) -> bool:
@@ -153,7 +156,7 @@ class Judgement:
 
 
 def _mode_dict(mode: ModeSummary) -> dict[str, Any]:
-    """Give a mode's summary; the log is there only where something was kept of it."""
+    """Give a mode's summary; log and outputs are there only where something was kept of them."""
     data = {one.name: getattr(mode, one.name) for one in fields(mode)}
     latency = mode.latency_ms
     if latency is not None:
@@ -162,6 +165,9 @@ def _mode_dict(mode: ModeSummary) -> dict[str, Any]:
     data["speedup"] = asdict(mode.speedup) if mode.speedup else None
     if mode.log_tail is None:
         del data["log_tail"]
+    data["outputs"] = [output.model_dump(mode="json") for output in mode.outputs]
+    if not mode.outputs:
+        del data["outputs"]
     return data
 
 

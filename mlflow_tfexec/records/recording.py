@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from mlflow_tfexec.records.answers import OutputDifference, TrainingFacts
 from mlflow_tfexec.records.findings import Finding
+from mlflow_tfexec.records.line import Line
 from mlflow_tfexec.records.spec import Spec
 
 MODE_STATUSES = (
@@ -28,12 +30,6 @@ Again = Literal["trace", "compile"]
 """What a block that does not count did once more: `tf.function` traced, or XLA compiled without a trace."""
 
 BlockMetric = Literal["latency", "throughput", "dispatch"]
-
-
-class Line(BaseModel):
-    """One line of a recording. Unknown keys are kept, so that later versions lose nothing when copied."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
 
 
 class InputFacts(Line):
@@ -78,6 +74,8 @@ class Header(Line):
     weights_sha256: str | None = None
     model_origin: ModelOrigin | None = None
     """None: the model is not from MLflow."""
+    training: TrainingFacts | None = None
+    """None: the task is another."""
 
     @property
     def measured_gpu(self) -> Mapping[str, Any]:
@@ -92,16 +90,6 @@ class Header(Line):
         if str(device).startswith("GPU") and isinstance(gpus, list) and len(gpus) == 1 and isinstance(gpus[0], Mapping):
             return gpus[0]
         return {}
-
-
-class OutputDifference(Line):
-    """How far a mode's outputs are from the baseline's."""
-
-    max_abs_error: float | None = None
-    max_rel_error: float | None = None
-    within_tolerance: bool | None = None
-    rtol: float | None = None
-    atol: float | None = None
 
 
 class ModeLine(Line):

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from mlflow_tfexec.records.answers import OutputDifference
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import OutputDifference
 
 
 def cpu_only(reason: str) -> Finding:
@@ -58,13 +58,18 @@ def no_steady_state(launch: int, busy_s: Mapping[str, float]) -> Finding:
     )
 
 
-def not_deterministic(output: OutputDifference) -> Finding:
+def not_deterministic(output: OutputDifference, task: str) -> Finding:
     """The baseline disagrees with itself."""
+    if task == "train":
+        twice, advice = "Training twice from the same weights, eagerly,", "Draw random numbers by Keras's layers, whose"
+        advice += " seeds are put back, or by tf.random.stateless functions."
+    else:
+        twice, advice = "Two eager calls on the same input", "Look for random layers that are active in inference."
     return Finding(
         code="not_deterministic",
-        what=f"Two eager calls on the same input differ: {difference_text(output)}.",
+        what=f"{twice} differ: {difference_text(output, task)}.",
         why="Other modes' outputs cannot be judged against a baseline that changes.",
-        what_to_try="Look for random layers that are active in inference.",
+        what_to_try=advice,
     )
 
 
@@ -87,12 +92,14 @@ def outputs_uninformative() -> Finding:
     )
 
 
-def difference_text(output: OutputDifference) -> str:
-    """Say how large a difference in outputs is, and what was allowed."""
+def difference_text(output: OutputDifference, task: str = "inference") -> str:
+    """Say how large a difference in outputs is, where it is largest, and what was allowed."""
+    what = "losses or weights" if task == "train" else "outputs"
+    where = f", most in {output.outputs[0].name!r}" if output.outputs and output.outputs[0].name else ""
     if output.max_abs_error is None:
-        return "outputs differ from eager in number, shape or non-numeric content"
+        return f"{what} differ from eager in number, shape or non-numeric content{where}"
     relative = f", {output.max_rel_error:.2g} of the largest value" if output.max_rel_error is not None else ""
     return (
-        f"outputs differ from eager by up to {output.max_abs_error:.3g}{relative}; "
+        f"{what} differ from eager by up to {output.max_abs_error:.3g}{relative}{where}; "
         f"allowed: {output.rtol:g} of a value plus {output.atol:g} of the largest"
     )

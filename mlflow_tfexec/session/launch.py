@@ -5,7 +5,8 @@ from time import perf_counter_ns
 
 from mlflow_tfexec.measurement.health import HealthProbe
 from mlflow_tfexec.protocol import Built, Finished, FirstCall, Hello, Pilot
-from mlflow_tfexec.records.recording import Health, OutputDifference
+from mlflow_tfexec.records.answers import OutputDifference
+from mlflow_tfexec.records.recording import Health
 from mlflow_tfexec.records.spec import BASELINE
 from mlflow_tfexec.session import findings
 from mlflow_tfexec.session.crew import Crew
@@ -102,10 +103,10 @@ class Launch:
         if mode == BASELINE:
             self._deterministic = False
             if self._number == 0:
-                self._state.add_finding(findings.not_deterministic(output))
+                self._state.add_finding(findings.not_deterministic(output, self._spec.task))
         if not self._deterministic:
             return "ok", None
-        return "outputs_differ", findings.difference_text(output)
+        return "outputs_differ", findings.difference_text(output, self._spec.task)
 
     def _pilot(self, crew: Crew) -> None:
         """Find the block length of each mode, once for the whole benchmark."""

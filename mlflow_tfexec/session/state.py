@@ -10,7 +10,8 @@ from mlflow_tfexec.measurement.environment import fingerprint, gpu_missing_reaso
 from mlflow_tfexec.protocol import Built, Hello, ModelSource
 from mlflow_tfexec.records.codec import FORMAT, FORMAT_VERSION
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import FindingLine, Header, Line
+from mlflow_tfexec.records.line import Line
+from mlflow_tfexec.records.recording import FindingLine, Header
 from mlflow_tfexec.records.spec import Spec
 from mlflow_tfexec.session import findings
 from mlflow_tfexec.session.clock import utc_now
@@ -63,6 +64,8 @@ class BenchmarkState:
 
     def write_header(self, built: Built | None) -> None:
         """Write the recording's first line, once a worker has told what only TensorFlow knows."""
+        if built is not None:
+            self.environment.setdefault("tensorflow", {}).update(built.numerics)
         self.environment["fingerprint"] = fingerprint(self.environment)
         self.header = Header(
             format=FORMAT,
@@ -76,6 +79,7 @@ class BenchmarkState:
             input_sets=built.input_sets if built else None,
             weights_sha256=built.weights_sha256 if built else None,
             model_origin=self.source.origin if self.source else None,
+            training=built.training if built else None,
         )
         self.spool.append(self.header)
         for finding in built.findings if built else ():

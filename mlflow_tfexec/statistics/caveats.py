@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.judgement import ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
-from mlflow_tfexec.records.spec import BASELINE
 from mlflow_tfexec.statistics.failure_advice import advise
 from mlflow_tfexec.statistics.rounds import MAX_DROPPED_SHARE, LaunchRounds, launch_rounds
 
@@ -33,7 +32,7 @@ def machine_findings(recording: Recording) -> Iterator[Finding]:
 
 
 def mode_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Iterator[Finding]:
-    """Warn of modes that failed, were skipped, were never timed or differ in their outputs."""
+    """Warn of modes that failed, were skipped or were never timed."""
     for summary in summaries:
         line = recording.final_line(summary.mode)
         if summary.status == "skipped":
@@ -46,8 +45,6 @@ def mode_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Ite
                 what="No block of this mode counts, so nothing is said of its time.",
                 mode=summary.mode,
             )
-        if summary.status == "outputs_differ":
-            yield _outputs_differ(recording, summary.mode)
 
 
 def _failed(summary: ModeSummary, line: ModeLine | None, batch_size: int) -> Finding:
@@ -77,30 +74,6 @@ def _skipped(summary: ModeSummary) -> Finding:
         code="mode_skipped",
         what=f"Was not measured{': ' + _sentence(summary.reason) if summary.reason else '.'}",
         mode=summary.mode,
-    )
-
-
-def _outputs_differ(recording: Recording, mode: str) -> Finding:
-    outputs = [line.output for line in recording.mode_lines.get(mode, {}).values() if line.output is not None]
-    absolute = [output.max_abs_error for output in outputs if output.max_abs_error is not None]
-    relative = [output.max_rel_error for output in outputs if output.max_rel_error is not None]
-    figures = [
-        f"{max(values):.3g} {word}"
-        for values, word in ((absolute, "absolute"), (relative, "of the largest value"))
-        if values
-    ]
-    limits = [
-        f" Allowed: {output.rtol:.3g} of a value plus {output.atol:.3g} of the largest."
-        for output in outputs
-        if output.atol is not None and output.rtol is not None
-    ]
-    return Finding(
-        code="outputs_differ",
-        what=f"Its outputs differ from {BASELINE}'s{' by up to ' + ', '.join(figures) if figures else ''}."
-        + (limits[0] if limits else ""),
-        why="A quicker answer that is another answer is no gain, so this mode is not ranked.",
-        what_to_try="Check the model's accuracy in this mode before using it.",
-        mode=mode,
     )
 
 

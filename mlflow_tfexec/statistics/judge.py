@@ -8,6 +8,7 @@ from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.records.judgement import Comparison, Judgement, Latency, ModeSummary, Ratio, Scope
 from mlflow_tfexec.records.recording import ModeLine, Recording
 from mlflow_tfexec.records.spec import BASELINE, controlled_mode, is_control
+from mlflow_tfexec.statistics.answer_findings import answer_findings
 from mlflow_tfexec.statistics.caveats import machine_findings, mode_findings
 from mlflow_tfexec.statistics.comparison import compare_all, compare_pair
 from mlflow_tfexec.statistics.compile_findings import compile_findings
@@ -79,6 +80,7 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
             *machine_findings(recording),
             *stability_findings(rounds),
             *mode_findings(recording, modes),
+            *answer_findings(recording, modes),
             *compile_findings(recording),
         ),
     )
@@ -96,6 +98,7 @@ def _summaries(recording: Recording, rounds: Rounds) -> dict[str, ModeSummary]:
             latency_ms=summarize_latency(rounds, mode),
             speedup=None,
             log_tail=ending.log_tail,
+            outputs=ending.output.outputs if ending.output is not None else (),
         )
     return found
 

@@ -1,5 +1,6 @@
 """Choosing the one device, and what only TensorFlow knows of it."""
 
+import contextlib
 import ctypes
 import importlib.metadata
 import re
@@ -36,6 +37,28 @@ def choose_device(device: str) -> dict[str, Any]:
     facts["inter_op_threads"] = tf.config.threading.get_inter_op_parallelism_threads() or None
     facts["intra_op_threads"] = tf.config.threading.get_intra_op_parallelism_threads() or None
     return {key: value for key, value in facts.items() if value is not None}
+
+
+def numeric_facts() -> dict[str, Any]:
+    """Say what bends the arithmetic of this process, as it stands once the model's own code has run.
+
+    `onednn` is what TensorFlow made of TF_ENABLE_ONEDNN_OPTS and the processor. TF32 is a GPU's affair.
+    """
+    import tensorflow as tf
+
+    facts: dict[str, Any] = {}
+    # Neither has a public reader.
+    with contextlib.suppress(ImportError, AttributeError):
+        from tensorflow.python.util import _pywrap_util_port
+
+        facts["onednn"] = bool(_pywrap_util_port.IsMklEnabled())
+    with contextlib.suppress(ImportError, AttributeError):
+        from tensorflow.python.framework import config
+
+        facts["op_determinism"] = bool(config.is_op_determinism_enabled())
+    if tf.config.get_visible_devices("GPU"):
+        facts["tf32"] = bool(tf.config.experimental.tensor_float_32_execution_enabled())
+    return facts
 
 
 def fence_for(device: str) -> Callable[[], None]:

@@ -5,22 +5,20 @@ import gc
 import os
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any
 
 from mlflow_tfexec.measurement.blocks import fence_cost_ns, pilot, time_block
 from mlflow_tfexec.measurement.call import PreparedCall, no_fence
 from mlflow_tfexec.models import load_model
 from mlflow_tfexec.models._inputs import to_device
-from mlflow_tfexec.models._keras_model import compute_dtype
 from mlflow_tfexec.models._reference import LoadedModel
 from mlflow_tfexec.modes import all_modes
 from mlflow_tfexec.protocol import BlockTimes, Built, Finished, FirstCall, Hello, Pilot, Start
-from mlflow_tfexec.records.recording import Again, OutputDifference
+from mlflow_tfexec.records.recording import Again
 from mlflow_tfexec.records.spec import BASELINE
+from mlflow_tfexec.worker.agreement import compare_answers
 from mlflow_tfexec.worker.compiles import CompileLog, Compiles, tell_of_compiles
-from mlflow_tfexec.worker.device import choose_device, fence_for, peak_memory_bytes
+from mlflow_tfexec.worker.device import choose_device, fence_for, numeric_facts, peak_memory_bytes
 from mlflow_tfexec.worker.failures import Stage
-from mlflow_tfexec.worker.outputs import difference, load_reference, save_reference, spread, to_arrays
 
 
 class ModeWorker:
@@ -39,6 +37,7 @@ class ModeWorker:
         self._compile_log = CompileLog(start.log)
         self._model: LoadedModel | None = None
         self._call: PreparedCall | None = None
+        self._peak_memory_bytes: int | None = None
 
     def start(self) -> Hello:
         """Import TensorFlow and choose the device."""
@@ -57,6 +56,8 @@ class ModeWorker:
             inputs_sha256=self._model.inputs_sha256,
             input_sets=self._model.input_sets,
             weights_sha256=self._model.weights_sha256,
+            training=self._model.training,
+            numerics=numeric_facts(),
             findings=self._model.findings,
         )
 
@@ -75,25 +76,30 @@ class ModeWorker:
             call.trace(*call.inputs)
             trace_ns = perf_counter_ns() - start_ns
         self.stage = "first_call"
-        first = call.run()
+        outputs = call.run()
         fence()
         first_call_ns = perf_counter_ns() - start_ns
         start_ns = perf_counter_ns()
-        second = call.run()
+        outputs = call.run()
         fence()
         second_call_ns = perf_counter_ns() - start_ns
+        del outputs
+        traces, compile_facts, details = call.traces(), self._compile_facts(), call.details() or None
+        if model.float64 and self._mode == BASELINE:
+            # The model in float64 is not this mode's.
+            self._peak_memory_bytes = peak_memory_bytes(self._device)
+        output, output_spread = compare_answers(model, call, self._spec, mode=self._mode, directory=self._reference)
         _settle_garbage()
-        outputs = to_arrays(first)
         return FirstCall(
             trace_ns=trace_ns,
             first_call_ns=first_call_ns,
             second_call_ns=second_call_ns,
-            traces=call.traces(),
-            **self._compile_facts(),
+            traces=traces,
+            **compile_facts,
             fence_ns=None if fence is no_fence else fence_cost_ns(fence),
-            details=call.details() or None,
-            output=self._output_difference(outputs, second),
-            output_spread=spread(outputs) if self._mode == BASELINE else None,
+            details=details,
+            output=output,
+            output_spread=output_spread,
         )
 
     def pilot(self) -> Pilot:
@@ -121,7 +127,7 @@ class ModeWorker:
         return Finished(
             traces=self._prepared().traces(),
             **self._compile_facts(),
-            peak_memory_bytes=peak_memory_bytes(self._device),
+            peak_memory_bytes=self._peak_memory_bytes or peak_memory_bytes(self._device),
         )
 
     def last_facts(self) -> dict[str, int | None]:
@@ -150,15 +156,6 @@ class ModeWorker:
         if self._call is None:
             raise RuntimeError("a block was asked for before `first_call`")
         return self._call
-
-    def _output_difference(self, outputs: list[Any], second: Any) -> OutputDifference:
-        """Compare with the baseline's outputs; the baseline itself is compared with its own second call."""
-        dtype = self._loaded().compute_dtype or compute_dtype(self._spec.dtype)
-        if self._mode == BASELINE:
-            save_reference(outputs, self._reference)
-            return difference(outputs, to_arrays(second), dtype=dtype)
-        reference = load_reference(self._reference)
-        return OutputDifference() if reference is None else difference(reference, outputs, dtype=dtype)
 
 
 def _settle_garbage() -> None:

@@ -18,6 +18,7 @@ CONDA = yaml.safe_load((ROOT / "conda.yaml").read_text(encoding="utf-8"))
 NOT_OF_A_PROJECT = {
     "experiment",
     "tracking_uri",
+    "float64_reference",
     "include_transfer",
     "no_safe_mode",
     "offline",

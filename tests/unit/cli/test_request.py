@@ -172,7 +172,7 @@ def test_weights_are_none_or_imagenet_in_any_case(text, weights):
     [
         ("preset", "quik", "No preset named 'quik'. Did you mean 'quick'? Known: quick, standard, rigorous."),
         ("preset", "", "No preset named ''. Known: quick, standard, rigorous."),
-        ("task", "train", "No task named 'train'. Known: inference."),
+        ("task", "tune", "No task named 'tune'. Known: inference, train."),
         ("dtype", "float23", "No dtype named 'float23'. Did you mean 'float32'? Known: float32, float16, bfloat16, "),
         ("modes", "eager,xlaa", "No mode named 'xlaa'. Did you mean 'xla'? Known: eager, graph, graph_nojit, xla, "),
         ("modes", "eager,xla,xla", "Mode 'xla' is named twice in --modes 'eager,xla,xla'. Name each mode once."),

@@ -6,7 +6,8 @@ import pytest
 from recordings import make_recording
 
 from mlflow_tfexec.metrics import measure
-from mlflow_tfexec.records.recording import Block, Header, Health, ModeLine, OutputDifference, Recording
+from mlflow_tfexec.records.answers import OutputDifference
+from mlflow_tfexec.records.recording import Block, Header, Health, ModeLine, Recording
 from mlflow_tfexec.records.spec import Spec
 from mlflow_tfexec.statistics.judge import judge
 

@@ -22,7 +22,8 @@ from mlflow_tfexec.protocol import (
     read_request,
     send,
 )
-from mlflow_tfexec.records.recording import InputFacts, OutputDifference
+from mlflow_tfexec.records.answers import OutputDifference
+from mlflow_tfexec.records.recording import InputFacts
 
 REPLIES = [
     Failure(status="oom", reason="too large: “quoted”\nand a second line", wrong_request=True),

@@ -8,20 +8,10 @@ from hypothesis import strategies as st
 from recordings import make_recording, to_text, write_recording
 
 from mlflow_tfexec.errors import RecordingError
+from mlflow_tfexec.records.answers import OutputDifference
 from mlflow_tfexec.records.codec import decode, encode, load_recording
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import (
-    Block,
-    End,
-    FindingLine,
-    Header,
-    Health,
-    Look,
-    ModeLine,
-    OutputDifference,
-    Phase,
-    Recording,
-)
+from mlflow_tfexec.records.recording import Block, End, FindingLine, Header, Health, Look, ModeLine, Phase, Recording
 from mlflow_tfexec.records.spec import Spec
 
 SMALL = make_recording({"eager": 20.0, "graph": 5.0}, launches=1, rounds=2, calls=2)

@@ -4,8 +4,9 @@ import pytest
 from pydantic import ValidationError
 from recordings import make_recording
 
+from mlflow_tfexec.records.answers import OutputDifference
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import End, FindingLine, Health, Look, ModeLine, OutputDifference, Recording
+from mlflow_tfexec.records.recording import End, FindingLine, Health, Look, ModeLine, Recording
 from mlflow_tfexec.records.spec import PRESETS, Spec, controlled_mode, is_control
 
 HEADER = make_recording(launches=1, rounds=1).header

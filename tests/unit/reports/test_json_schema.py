@@ -17,7 +17,7 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "reports"
 SCHEMA = json_report.schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
 APPROVED = sorted(GOLDEN.glob("*.json"))
-OPTIONAL = {"input", "log_tail", *("mean", "std", "p05", "p95", "p99")}
+OPTIONAL = {"input", "log_tail", "outputs", *("mean", "std", "p05", "p95", "p99")}
 
 
 def places(value, path=()):

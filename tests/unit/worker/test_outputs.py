@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlflow_tfexec.worker.outputs import difference, load_reference, save_reference, spread
+from mlflow_tfexec.worker.answers import load_reference, save_reference
+from mlflow_tfexec.worker.outputs import difference, spread
 
 F32 = np.float32
 
@@ -189,14 +190,14 @@ def test_the_baseline_s_outputs_come_back_as_they_were_and_in_order(tmp_path):
     save_reference(arrays, tmp_path / "outputs")
 
     loaded = load_reference(tmp_path / "outputs")
-    assert [(a.dtype, a.tolist()) for a in loaded] == [(a.dtype, a.tolist()) for a in arrays]
+    assert [(a.dtype, a.tolist()) for a in loaded.arrays] == [(a.dtype, a.tolist()) for a in arrays]
 
 
 def test_saving_again_leaves_nothing_of_the_first(tmp_path):
     save_reference([array(1.0), array(2.0)], tmp_path / "outputs")
     save_reference([array(3.0)], tmp_path / "outputs")
 
-    assert [a.tolist() for a in load_reference(tmp_path / "outputs")] == [[3.0]]
+    assert [a.tolist() for a in load_reference(tmp_path / "outputs").arrays] == [[3.0]]
 
 
 def test_a_baseline_that_left_nothing_is_none(tmp_path):

@@ -1,0 +1,131 @@
+"""What must be said of the modes' answers: those that differ, by how much, and which of two is nearer to the truth."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from mlflow_tfexec.records.answers import OutputDifference
+from mlflow_tfexec.records.findings import Finding
+from mlflow_tfexec.records.judgement import ModeSummary
+from mlflow_tfexec.records.recording import Recording
+from mlflow_tfexec.records.spec import BASELINE
+
+# Two distances from the same truth tell something where they are this many times apart.
+_NEARER = 2.0
+
+_WITH = {True: "through", False: "without"}
+
+
+def answer_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Iterator[Finding]:
+    """Warn of answers that differ from the baseline's, and tell how far all are from float64 where that is known."""
+    differences = {summary.mode: _differences(recording, summary.mode) for summary in summaries}
+    for summary in summaries:
+        of_mode = differences[summary.mode]
+        if summary.status == "outputs_differ":
+            yield _outputs_differ(summary.mode, of_mode, recording.spec.task)
+        elif any(output.by_seed for output in of_mode):
+            yield _random_training(summary.mode, of_mode)
+        yield from _details(recording, summary.mode)
+    errors = {
+        mode: error
+        for mode, of_mode in differences.items()
+        if (error := _largest(output.float64_error for output in of_mode)) is not None
+    }
+    if errors:
+        yield _float64(errors)
+
+
+def _differences(recording: Recording, mode: str) -> list[OutputDifference]:
+    return [line.output for line in recording.mode_lines.get(mode, {}).values() if line.output is not None]
+
+
+def _outputs_differ(mode: str, outputs: Sequence[OutputDifference], task: str) -> Finding:
+    answers = "losses and weights after a few steps" if task == "train" else "outputs"
+    return Finding(
+        code="outputs_differ",
+        what=f"Its {answers} differ from {BASELINE}'s{_by_how_much(outputs)}." + _allowed(outputs),
+        why="A quicker answer that is another answer is no gain, so this mode is not ranked." + _blame(mode, outputs),
+        what_to_try="Check the model's accuracy in this mode before using it.",
+        mode=mode,
+    )
+
+
+def _by_how_much(outputs: Sequence[OutputDifference]) -> str:
+    absolute = _largest(output.max_abs_error for output in outputs)
+    relative = _largest(output.max_rel_error for output in outputs)
+    figures = [
+        f"{value:.3g} {word}"
+        for value, word in ((absolute, "absolute"), (relative, "of the largest value"))
+        if value is not None
+    ]
+    return (f" by up to {', '.join(figures)}" if figures else "") + _where(outputs)
+
+
+def _where(outputs: Sequence[OutputDifference]) -> str:
+    """Name the output that differs most, where there are several."""
+    worst = max(
+        (output for output in outputs if output.outputs), key=lambda output: output.max_rel_error or 0.0, default=None
+    )
+    if worst is None or len(worst.outputs) + (worst.outputs_left_out or 0) < 2:  # noqa: PLR2004 - one needs no name
+        return ""
+    first = worst.outputs[0]
+    differing = sum(not one.within_tolerance for one in worst.outputs)
+    name = repr(first.name) if first.name else f"number {first.place}"
+    return f", most in {name} ({differing} of {len(worst.outputs) + (worst.outputs_left_out or 0)} differ)"
+
+
+def _allowed(outputs: Sequence[OutputDifference]) -> str:
+    for output in outputs:
+        if output.atol is not None and output.rtol is not None:
+            return f" Allowed: {output.rtol:.3g} of a value plus {output.atol:.3g} of the largest."
+    return ""
+
+
+def _blame(mode: str, outputs: Sequence[OutputDifference]) -> str:
+    """Say which of the two is nearer to the model in float64. Empty: not known, or they are about as near."""
+    own = _largest(output.float64_error for output in outputs)
+    baseline = _largest(output.baseline_float64_error for output in outputs)
+    if own is None or baseline is None:
+        return ""
+    distances = f"{own:.2g} of the largest value, against {baseline:.2g}"
+    if own > _NEARER * baseline:
+        return f" The model in float64 sides with {BASELINE}: {mode} is farther from it ({distances})."
+    if baseline > _NEARER * own:
+        return f" The model in float64 sides with {mode}: {BASELINE} is farther from it ({distances})."
+    return f" Both are about as far from the model in float64 ({distances})."
+
+
+def _random_training(mode: str, outputs: Sequence[OutputDifference]) -> Finding:
+    return Finding(
+        code="random_training",
+        what=f"Its losses and weights differ from {BASELINE}'s{_by_how_much(outputs)}, and no more than another seed "
+        "makes them differ.",
+        why="The model draws random numbers in training, as dropout does, and XLA draws others from the same seed. An "
+        "error of this mode that is smaller than that would not be seen.",
+        what_to_try="To compare answers closely, train the model once with its rates of dropout at 0.",
+        mode=mode,
+    )
+
+
+def _float64(errors: dict[str, float]) -> Finding:
+    figures = ", ".join(f"{mode} {error:.2g}" for mode, error in errors.items())
+    return Finding(
+        code="float64_reference",
+        what=f"Largest distance from the same model in float64, of the largest value: {figures}.",
+        why="Where two modes differ, the nearer one is the more exact.",
+    )
+
+
+def _details(recording: Recording, mode: str) -> Iterator[Finding]:
+    """Tell what `jit_compile="auto"` became."""
+    line = recording.final_line(mode)
+    resolved = line.details.get("jit_compile") if line is not None and line.details else None
+    if resolved is not None:
+        yield Finding(
+            code="predict_jit",
+            what=f"Keras resolved jit_compile to {bool(resolved)}: predict ran {_WITH[bool(resolved)]} XLA.",
+            why="By itself Keras takes XLA on a GPU only, and only where every layer supports it.",
+            mode=mode,
+        )
+
+
+def _largest(values: Iterable[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
