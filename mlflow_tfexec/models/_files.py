@@ -4,7 +4,7 @@ import json
 import os
 import struct
 import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PureWindowsPath
 from typing import Any, BinaryIO
 
 from mlflow_tfexec.errors import RequestError
@@ -82,8 +82,9 @@ def _check_entries(path: str, archive: zipfile.ZipFile) -> None:
     if len(entries) > _MOST_FILES:
         raise RequestError(f"File {path!r} holds {len(entries)} files, which no model does. It was not opened.")
     for entry in entries:
-        parts = PurePosixPath(entry.filename.replace("\\", "/"))
-        if parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[0:1]:
+        # Windows paths take both kinds of slashes, so that this reads those of every system.
+        parts = PureWindowsPath(entry.filename)
+        if parts.anchor or ".." in parts.parts:
             raise RequestError(f"File {path!r} holds {entry.filename[:80]!r}, a path that leads out of it.")
     unpacked, packed = sum(entry.file_size for entry in entries), sum(entry.compress_size for entry in entries)
     if unpacked > _SMALLEST_BOMB and unpacked > packed * _LARGEST_EXPANSION:

@@ -33,15 +33,16 @@ def prepare_tensorflow_model(model: Any, spec: Spec) -> LoadedModel:
             return prepare_restored(model, spec)
         raise ValueError(f"{spec.model!r} returned {type(model).__name__}, which is not a model and cannot be called")
     if isinstance(model, tf.types.experimental.ConcreteFunction):
-        return _prepare_graph(model, model.structured_input_signature, spec, "a concrete function")
+        return _prepare_graph(model, model, spec, "a concrete function")
+    restored = model if hasattr(model, "concrete_functions") else model.__call__
+    if hasattr(restored, "concrete_functions"):
+        return _prepare_restored_function(model, restored.concrete_functions, spec)
     function = model
     if not isinstance(model, tf.types.experimental.PolymorphicFunction):
         function = getattr(type(model), "__call__", None)  # noqa: B004 - the function itself is asked for
     if not isinstance(function, tf.types.experimental.PolymorphicFunction):
         loaded = prepare_callable(model, spec)
         return loaded if loaded.weights_sha256 else _with_weights(loaded, model)
-    if hasattr(function, "concrete_functions"):
-        return _prepare_restored_function(model, function, spec)
     return _prepare_unwrapped(model, function, spec)
 
 
@@ -55,9 +56,9 @@ def prepare_restored(model: Any, spec: Spec) -> LoadedModel:
     if not signatures and callable(model):
         if spec.endpoint is not None:
             raise ValueError(f"no endpoint {spec.endpoint!r}: the SavedModel names none; leave --endpoint out")
-        return _prepare_restored_function(model, getattr(type(model), "__call__", None), spec)  # noqa: B004 - as above
-    name = choose_endpoint(list(signatures), spec.endpoint)
-    return _prepare_graph(signatures[name], signatures[name].structured_input_signature, spec, "a SavedModel")
+        return _prepare_restored_function(model, model.__call__.concrete_functions, spec)
+    function = signatures[choose_endpoint(list(signatures), spec.endpoint)]
+    return _prepare_graph(function, function, spec, "a SavedModel", owner=model)
 
 
 def choose_endpoint(names: list[str], asked: str | None) -> str:
@@ -84,33 +85,38 @@ def _listed(names: list[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
-def _prepare_restored_function(model: Any, function: Any, spec: Spec) -> LoadedModel:
-    """Take a restored object that is called as it was before it was saved."""
-    concrete = function.concrete_functions
+def _prepare_restored_function(model: Any, concrete: list[Any], spec: Spec) -> LoadedModel:
+    """Take a restored object that is called as it was before it was saved, and has these graphs."""
     if len(concrete) == 1:
-        return _prepare_graph(model, concrete[0].structured_input_signature, spec, "a SavedModel", concrete[0])
+        return _prepare_graph(model, concrete[0], spec, "a SavedModel")
     loaded = prepare_callable(model, spec)
     return _with_finding(loaded, _findings.restored_graph("a SavedModel"))
 
 
-def _prepare_graph(
-    function: Any, signature: tuple[tuple[Any, ...], dict[str, Any]], spec: Spec, what: str, owner: Any = None
-) -> LoadedModel:
-    """Take a function that is traced already; its signature says what it takes."""
-    positional, named = signature
-    arguments, call = (*positional, named) if named else positional, _by_name(function) if named else function
-    weights = (owner if owner is not None else function).variables
-    loaded = prepare_step(ModelStep(call=call), _inputs(function, arguments, spec), lambda: weights)
+def _prepare_graph(function: Any, concrete: Any, spec: Spec, what: str, *, owner: Any = None) -> LoadedModel:
+    """Take a function that is traced already.
+
+    Args:
+        function: is called.
+        concrete: its one graph, whose signature says what it takes.
+        spec: what was asked for.
+        what: names it in the finding.
+        owner: what holds the variables of the graph, which itself refers to them weakly.
+    """
+    positional, named = concrete.structured_input_signature
+    arguments = (*positional, named) if named else positional
+    call = functools.partial(_call_by_name if named else _call, function, owner)
+    loaded = prepare_step(ModelStep(call=call), _inputs(function, arguments, spec), lambda: concrete.variables)
     return _with_finding(loaded, _findings.restored_graph(what))
 
 
-def _by_name(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function take its named arguments as one last dictionary."""
+def _call(function: Any, _owner: Any, *arguments: Any) -> Any:
+    return function(*arguments)
 
-    def call(*arguments: Any) -> Any:
-        return function(*arguments[:-1], **arguments[-1])
 
-    return call
+def _call_by_name(function: Any, _owner: Any, *arguments: Any) -> Any:
+    """Take named arguments as one last dictionary."""
+    return function(*arguments[:-1], **arguments[-1])
 
 
 def _prepare_unwrapped(model: Any, function: Any, spec: Spec) -> LoadedModel:
