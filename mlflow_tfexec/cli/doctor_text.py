@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mlflow_tfexec.diagnosis._check import Check, Result
-from mlflow_tfexec.reports._terminal import DEFAULT_WIDTH, INDENT, hanging, indented, written
+from mlflow_tfexec.reports._terminal import DEFAULT_WIDTH, INDENT, hanging, written
 from mlflow_tfexec.reports._text import plain
 from mlflow_tfexec.units import count
 
@@ -43,7 +43,7 @@ def _parts(
     yield Text(_conclusion([result for results in groups.values() for result in results], ready=ready), style="bold")
     if start is not None:
         # For copying: it stays whole, however narrow the terminal.
-        yield indented(Text(start, no_wrap=True, overflow="ignore"))
+        yield Text(f"{' ' * INDENT}{start}", no_wrap=True, overflow="ignore")
 
 
 def _result(result: Result) -> Iterator["RenderableType"]:

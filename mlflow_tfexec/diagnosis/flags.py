@@ -7,11 +7,15 @@ from types import MappingProxyType
 from mlflow_tfexec.diagnosis._check import Check, Result
 from mlflow_tfexec.diagnosis._facts import Facts
 
+_LONGEST_VALUE = 80
+
 _ON = ("1", "true", "yes", "on")
 
 # Said by other checks, or without influence on a time or an answer.
 _SAID_ELSEWHERE = frozenset(
     {
+        "CUDA_DEVICE_ORDER", "CUDA_HOME", "CUDA_PATH", "CUDA_VERSION", "NVIDIA_DRIVER_CAPABILITIES",
+        "NVIDIA_REQUIRE_CUDA", "NVIDIA_VISIBLE_DEVICES",
         "CUDA_VISIBLE_DEVICES", "NVIDIA_TF32_OVERRIDE", "OMP_NUM_THREADS", "TF_CPP_MAX_VLOG_LEVEL",
         "TF_CPP_MIN_LOG_LEVEL", "TF_CPP_VMODULE", "TF_ENABLE_ONEDNN_OPTS", "TF_NUM_INTEROP_THREADS",
         "TF_NUM_INTRAOP_THREADS",
@@ -58,7 +62,7 @@ def judge(facts: Facts) -> Iterator[Result]:
     if rest:
         yield Result(
             "note",
-            f"Also set: {', '.join(f'{name}={value}' for name, value in rest.items())}",
+            f"Also set: {', '.join(f'{name}={_short(value)}' for name, value in rest.items())}",
             why="they are read by TensorFlow or by what lies under it, and are kept with every benchmark",
         )
     elif not found:
@@ -104,6 +108,10 @@ def _switches(variables: Mapping[str, str]) -> Iterator[Result]:
     for name, (why, do) in _SWITCHES.items():
         if variables.get(name, "").lower() in _ON:
             yield Result("note", f"{name}={variables[name]}", why=why, do=do)
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= _LONGEST_VALUE else value[: _LONGEST_VALUE - 1] + "…"
 
 
 CHECK = Check(name="flags", group="Settings", position=40, judge=judge)

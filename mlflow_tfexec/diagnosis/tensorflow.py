@@ -6,7 +6,6 @@ from mlflow_tfexec.diagnosis._check import Check, Result
 from mlflow_tfexec.diagnosis._facts import Facts, TensorFlowAnswer
 from mlflow_tfexec.diagnosis._log import fatal_message
 from mlflow_tfexec.diagnosis._steps import DOING
-from mlflow_tfexec.units import duration
 
 _NEEDED = ("import", "device", "compute")
 # Of no use to a benchmark by themselves; the checks that need them say so.
@@ -28,11 +27,11 @@ def judge(facts: Facts) -> Iterator[Result]:
         yield Result("unknown", "TensorFlow was not asked", blocks=True)
         return
     device = facts.device
-    import_s = answer.fact("import", "seconds")
+    import_s = answer.steps["import"]["seconds"]
     yield Result(
         "ok",
         f"TensorFlow {device.get('version')} with Keras {device.get('keras_version')} "
-        f"imports in {duration(1e3 * (import_s or 0.0), digits=2)} and computes on {device.get('device')}",
+        f"imports in {import_s:.1f} s and computes on {device.get('device')}",
     )
 
 

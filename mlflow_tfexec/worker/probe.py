@@ -4,6 +4,7 @@ Each step's facts are on their way before the next begins: whatever ends the pro
 """
 
 import ctypes
+import importlib
 import sys
 from collections.abc import Callable, Mapping
 from time import perf_counter
@@ -26,7 +27,9 @@ def main() -> None:
     for step, ask in STEPS.items():
         try:
             facts = ask()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - what TensorFlow raises is what we are here to tell
+        except SystemExit as error:
+            facts = {"error": f"sys.exit({error.code!r}) was called"}
+        except Exception as error:  # noqa: BLE001 - what TensorFlow raises is what we are here to tell
             facts = {"error": reason_of(error)}
         channel.reply(Probed(step=step, facts=facts))
         # A precision that is missing says nothing about XLA; without a device there is nothing to ask.
@@ -36,9 +39,9 @@ def main() -> None:
 
 def _import() -> dict[str, Any]:
     start_s = perf_counter()
-    import keras  # noqa: F401 - a benchmark needs both
-    import tensorflow  # noqa: F401, ICN001 - only whether it can be had
-
+    # TensorFlow first: Keras imports it, too, and would word its absence in its own way.
+    for name in ("tensorflow", "keras"):
+        importlib.import_module(name)
     return {"seconds": perf_counter() - start_s}
 
 

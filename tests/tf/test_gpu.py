@@ -117,3 +117,14 @@ def test_a_gpu_number_beyond_the_last_is_refused(taken_by_tensorflow, lab):
     assert outcome.exit_code == 2
     assert "TensorFlow sees " in outcome.stderr
     assert list(lab.spool.iterdir()) == []
+
+
+def test_a_doctor_finds_the_gpu_in_order(taken_by_tensorflow, lab):
+    outcome = lab.run("doctor", "--format", "json")
+    found = {result["check"]: result for result in json.loads(outcome.stdout)["results"]}
+
+    assert found["tensorflow"]["found"].endswith("computes on GPU:0")
+    for check in ("gpu", "gpu_compiler"):
+        assert found[check]["status"] == "ok", found[check]
+    assert found["compute_capability"]["status"] in {"ok", "note"}
+    assert found["cuda_libraries"]["found"].startswith("Loaded CUDA ")
