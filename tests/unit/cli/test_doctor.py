@@ -11,7 +11,6 @@ from machines import answer
 from mlflow_tfexec.cli import app
 from mlflow_tfexec.tracking.reachability import Reachability
 
-
 ANSWERS = Reachability("http://mlflow.example:5000")
 
 
