@@ -36,6 +36,14 @@ BY_CAUSE: Mapping[str, Advice] = {
         "In a graph a tensor has no value yet, and the model's Python code asks for one (if, for, int(), .numpy()).",
         "Use tf.cond, tf.while_loop or tf.where, and keep NumPy out of call().",
     ),
+    "branches_differ": Advice(
+        "In a graph both branches of an if, and every turn of a loop, give the same variables, shapes and types.",
+        "Give each variable a value before the if or the loop, of the shape and type that it has afterwards.",
+    ),
+    "name_not_allowed": Advice(
+        "A graph names its parts after layers, and takes no name that begins with an underscore.",
+        "Give the model or the layer a name=, or its class a name without the underscore.",
+    ),
     "shape_unknown_in_graph": Advice(
         "An operation such as tf.py_function gives a tensor of unknown shape, and what follows needs to know it.",
         "Call set_shape on its result.",

@@ -4,7 +4,9 @@ The patterns are words of TensorFlow 2.16 to 2.21 and Keras 3. What matches none
 alone.
 """
 
+import itertools
 import re
+import sysconfig
 import traceback
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -12,7 +14,10 @@ from pathlib import PurePath
 _Frame = tuple[str, int, str]
 """Path, line, function."""
 
-_NOT_THE_MODEL_S = ("site-packages", "dist-packages", "mlflow_tfexec", "__autograph_generated", "<")
+_NOT_THE_MODEL_S = (
+    *("site-packages", "dist-packages", "mlflow_tfexec", "__autograph_generated", "<"),
+    sysconfig.get_path("stdlib"),
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,13 @@ CAUSES = (
         r"symbolic `?tf\.Tensor|symbolic (Keras)?Tensor|numpy\(\) is only available|has no attribute 'numpy'|"
         r"convert a symbolic|not allowed in (AutoGraph|Graph execution)",
     ),
+    _cause(
+        "branches_differ",
+        r"must also be initialized in the \w+ branch|must (also )?return a value|is None at the (start|end) of the|"
+        r"(true_fn|branches).*must (have|return) the same|(changes|changed) (type|shape|dtype|its) .*loop|"
+        r"has shape .* before the loop|must be defined before the loop",
+    ),
+    _cause("name_not_allowed", r"is not a valid (root )?scope name"),
     _cause("shape_unknown_in_graph", r"as_list\(\) is not defined on an unknown|rank is (unknown|undefined)"),
     _cause("tensor_from_another_graph", r"InaccessibleTensorError|is out of scope|must be from the same graph"),
     _cause("not_a_number", r"CheckNumerics|Tensor had (NaN|Inf)|check_numerics"),
@@ -63,6 +75,8 @@ CAUSES = (
 _UNSUPPORTED_OPS = re.compile(r"(\w+) \(No registered '\w+' OpKernel")
 _OP = (re.compile(r"with op (\w+)"), re.compile(r"\[Op:(?!__)(\w+)\]"), re.compile(r"\{\{node [\w./]*?(\w+)\}\}"))
 _NODE = re.compile(r"\{\{node ([\w./-]+)\}\}")
+# What TensorFlow opens inside a layer: lookups, loops, branches, calls.
+_INNER_SCOPE = re.compile(r"(None_Lookup|while|cond|map|\w*PartitionedCall|_?\d+)(_\d+)?")
 _KERAS_LAYER = re.compile(
     r"[Ee]xception encountered when calling (?:layer )?['\"]?([\w.]+?)['\"]?(?:\.call\(\)| \(|$|\.)"
 )
@@ -100,7 +114,8 @@ def explain(error: BaseException) -> Explanation:
 def _operation(text: str) -> str | None:
     unsupported = list(dict.fromkeys(_UNSUPPORTED_OPS.findall(text)))
     if unsupported:
-        return ", ".join(unsupported)
+        # TensorFlow's own operations around the model, such as `_Arg`, are an input or an output and none of its code.
+        return ", ".join(name for name in unsupported if not name.startswith("_")) or None
     for pattern in _OP:
         found = pattern.search(text)
         if found:
@@ -114,9 +129,10 @@ def _layer(text: str) -> str | None:
     if said:
         return said[1]
     node = _NODE.search(text)
-    parts = node[1].split("/") if node else []
+    scopes = node[1].split("/")[:-1] if node else []
+    named = list(itertools.takewhile(lambda scope: not _INNER_SCOPE.fullmatch(scope), scopes))
     # model/layer/Operation; a shorter path is an operation outside any layer.
-    return parts[-2] if len(parts) > 2 else None  # noqa: PLR2004 - the three parts above
+    return named[-1] if len(named) > 1 else None
 
 
 def _source(error: BaseException) -> str | None:

@@ -32,9 +32,9 @@ _FRAME = re.compile(r'(\s*)File ".*", line \d+.*')
 
 # What XLA's bridge says of the function it was given, and how to have it dumped: nothing of what went wrong.
 _BRIDGE_NOISE = re.compile(
-    r"\[_XlaMustCompile=[^\]]*\]|\{\{node [^}]*\}\}(?=\s*$)|"
+    r"\[_XlaMustCompile=[^\]]*\]|\{\{node [^}]*\}\}(?=\s*$)|\{\{function_node [^}]*\}\}|"
     r"tf2xla conversion failed while converting \S+ Run with TF_DUMP_GRAPH_PREFIX=.*compiled functions\.|"
-    r"\[Op:__\w*(<lambda>)?\w*\]",
+    r"\[Op:__\w*(<lambda>)?\w*\]|\[Op:\w+\] name:\s*$",
     re.MULTILINE,
 )
 

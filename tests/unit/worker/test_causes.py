@@ -1,5 +1,7 @@
 """What the messages of TensorFlow and Keras tell of a failure, as they write them."""
 
+import json
+
 import pytest
 
 from mlflow_tfexec.statistics.failure_advice import BY_CAUSE, advise
@@ -30,6 +32,8 @@ CASES = {
     "tensor_as_python_value": error_of(
         "OperatorNotAllowedInGraphError", "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed."
     ),
+    "branches_differ": ValueError("'y' must also be initialized in the else branch"),
+    "name_not_allowed": ValueError("'__private_3' is not a valid root scope name. A root scope name has to match"),
     "shape_unknown_in_graph": ValueError("as_list() is not defined on an unknown TensorShape."),
     "tensor_from_another_graph": error_of(
         "InaccessibleTensorError", "<tf.Tensor 'Mul:0'> is out of scope and cannot be used here."
@@ -71,6 +75,19 @@ def test_every_unsupported_operation_is_named_once():
     assert explain(error_of("InvalidArgumentError", text)).op == "Lu, Eig"
 
 
+def test_an_input_that_xla_cannot_take_is_no_operation():
+    assert explain(error_of("InvalidArgumentError", UNSUPPORTED.format("_Arg", "_Arg"))).op is None
+
+
+def test_a_line_of_pythons_own_library_is_not_the_models():
+    def fail():
+        json.loads("{")
+
+    with pytest.raises(ValueError, match="Expecting") as caught:
+        fail()
+    assert explain(caught.value).source == f"test_causes.py:{fail.__code__.co_firstlineno + 1} in fail"
+
+
 @pytest.mark.parametrize(
     ("text", "op"),
     [
@@ -89,6 +106,9 @@ def test_the_operation_is_the_one_the_message_names(text, op):
     [
         ("broken [[{{node functional_1/dense_1/MatMul}}]]", "dense_1"),
         ("broken [[{{node MatMul}}]]", None),
+        ("broken [[{{node functional_1/words_1/None_Lookup/LookupTableFindV2}}]]", "words_1"),
+        ("broken [[{{node functional_1/lstm_1/while/body/_7/MatMul}}]]", "lstm_1"),
+        ("broken [[{{node while/body/_7/MatMul}}]]", None),
         ("Exception encountered when calling Branch.call().\n\nmore", "Branch"),
         ("Exception encountered when calling layer 'head' (type Dense).", "head"),
     ],

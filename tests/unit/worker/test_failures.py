@@ -140,7 +140,7 @@ ValueError: no such thing
         (
             error_of("InvalidArgumentError", FROM_PYTHON),
             (
-                "InvalidArgumentError: {{function_node __inference_f_26}} ValueError: no such thing "
+                "InvalidArgumentError: ValueError: no such thing "
                 "ValueError: no such thing [[{{node PyFunc}}]]"
             ),
         ),
