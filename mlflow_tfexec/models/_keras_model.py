@@ -93,7 +93,8 @@ def _signature(model: Any) -> Any:
     if not getattr(model, "inputs", None):
         return None
     try:
-        return model.input
+        # A sequential model that another one calls names the other's tensors for its own.
+        return (getattr(model, "_functional", None) or model).input
     except (AttributeError, ValueError):
         return model.inputs[0] if len(model.inputs) == 1 else list(model.inputs)
 

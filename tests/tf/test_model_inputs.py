@@ -1,0 +1,459 @@
+"""Inputs from what models say of themselves, and given inputs held against it; all models in one process."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from mlflow_tfexec.errors import RequestError
+from mlflow_tfexec.models._dimensions import default_item
+from mlflow_tfexec.models._inputs import TensorFacts, hash_inputs, make_array, to_device
+from mlflow_tfexec.models._keras_model import prepare_callable, prepare_keras_model
+from mlflow_tfexec.records.spec import Spec
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("device_facts")]
+
+
+def load(model, **fields):
+    import keras
+
+    prepare = prepare_keras_model if isinstance(model, keras.Model) else prepare_callable
+    return prepare(model, Spec(model="m", modes=("eager", "graph"), **fields))
+
+
+def functional(shape, *layers, dtype="float32", name="x", **more):
+    """Give a functional model of a chain of layers."""
+    import keras
+
+    tensor = start = keras.layers.Input(shape, dtype=dtype, name=name, **more)
+    for layer in layers:
+        tensor = layer(tensor)
+    return keras.Model(start, tensor)
+
+
+def values(loaded, number=0):
+    (argument,) = loaded.inputs(number)
+    return argument.numpy()
+
+
+def says(loaded):
+    return [one.values for one in loaded.input_facts]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+@pytest.mark.parametrize("between", [(), ("Reshape",)])
+def test_token_ids_stay_inside_the_embedding_that_they_reach(dtype, between):
+    from keras import layers
+
+    passed = [layers.Reshape((20, 50)) for _ in between]
+    loaded = load(functional((1000,), *passed, layers.Embedding(7, 2), dtype=dtype))
+
+    assert set(values(loaded).ravel()) == set(range(7))
+    assert says(loaded) == ["token ids below 7"]
+
+
+def test_of_several_embeddings_the_smallest_decides():
+    import keras
+
+    ids = keras.layers.Input((500,), dtype="int32")
+    model = keras.Model(ids, [keras.layers.Embedding(size, 2)(ids) for size in (90, 5, 30)])
+
+    assert values(load(model)).max() == 4
+
+
+def test_an_embedding_is_found_inside_a_nested_model_and_in_a_layer_made_of_layers():
+    import keras
+
+    @keras.saving.register_keras_serializable("tests")
+    class Tokens(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.ids, self.places = keras.layers.Embedding(40, 2), keras.layers.Embedding(6, 2)
+
+        def call(self, x):
+            return self.ids(x)
+
+    nested = keras.Sequential([keras.layers.Input((300,)), keras.layers.Embedding(9, 2)])
+
+    assert says(load(functional((300,), nested))) == ["token ids below 9"]
+    assert says(load(nested)) == ["token ids below 9"]
+    assert says(load(functional((300,), Tokens(), dtype="int32"))) == ["token ids below 6"]
+
+
+def test_each_of_two_inputs_has_the_range_of_its_own_embedding():
+    import keras
+
+    first, second = (keras.layers.Input((200,), dtype="int32", name=name) for name in ("first", "second"))
+    one, two = keras.layers.Embedding(3, 4)(first), keras.layers.Embedding(50, 4)(second)
+    inner = keras.Model([first, second], one + two)
+    outer = {name: keras.layers.Input((200,), dtype="int32", name=name) for name in ("second", "first")}
+    model = keras.Model(outer, inner([outer["first"], outer["second"]]))
+
+    facts = {one.name: one.values for one in load(model).input_facts}
+    assert facts == {"first": "token ids below 3", "second": "token ids below 50"}
+
+
+def test_lookups_are_shown_what_is_in_their_vocabulary():
+    from keras import layers
+
+    strings = load(functional((100,), layers.StringLookup(vocabulary=["cat", "dog"]), dtype="string"))
+    numbers = load(functional((100,), layers.IntegerLookup(vocabulary=[30, 70]), dtype="int64"))
+    texts = load(functional((1,), layers.TextVectorization(vocabulary=["up", "down"]), dtype="string"), batch_size=50)
+
+    assert set(values(strings).ravel()) == {b"cat", b"dog"}
+    assert set(values(numbers).ravel()) == {30, 70}
+    assert {word for text in values(texts).ravel() for word in text.split()} == {b"up", b"down"}
+    assert strings.step.call(*strings.inputs(0)).numpy().min() == 1
+
+
+def test_text_without_a_vocabulary_is_words_of_a_stated_list():
+    from keras import layers
+
+    loaded = load(functional((2,), layers.Hashing(5), dtype="string"))
+
+    assert says(loaded) == ["words of a list of 10"]
+    assert all(isinstance(word, bytes) for word in values(loaded).ravel())
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "least", "most", "said"),
+    [
+        ((400,), "bool", 0, 1, "true or false"),
+        ((400,), "int64", 0, 1, "0 or 1"),
+        ((8, 9, 3), "float16", 0, 255, "uniform in [0, 255)"),
+        ((8, 9, 3), "uint8", 0, 255, "whole numbers below 256"),
+        ((8, 9, 5), "float32", 0, 1, "uniform in [0, 1)"),
+    ],
+)
+def test_other_dtypes_have_values_in_a_stated_range(shape, dtype, least, most, said):
+    from keras import layers
+
+    loaded = load(functional(shape, layers.Identity(), dtype=dtype))
+    seen = values(loaded).astype("float64")
+
+    assert says(loaded) == [said]
+    assert str(values(loaded).dtype) == dtype
+    assert least <= seen.min() < seen.max() <= most
+    assert seen.max() > 0.9 * most
+
+
+def test_a_dtype_for_which_nothing_can_be_made_up_is_refused():
+    with pytest.raises(ValueError, match="'q' is of dtype qint8, for which no input can be made up; give --inputs"):
+        make_array(TensorFacts("q", (1, 2), "qint8"), seed=(0,))
+
+
+def test_nested_structures_keep_their_form():
+    import keras
+
+    names = ("left", "right", "top")
+    inputs = {name: keras.layers.Input((size,), name=name) for size, name in enumerate(names, start=1)}
+    structure = {"sides": [inputs["left"], inputs["right"]], "top": inputs["top"]}
+    loaded = load(keras.Model(structure, keras.layers.Concatenate()(list(inputs.values()))), batch_size=2)
+
+    (fed,) = loaded.inputs(0)
+    assert set(fed) == {"sides", "top"}
+    assert [one.shape for one in fed["sides"]] == [(2, 1), (2, 2)]
+    assert loaded.step.call(*loaded.inputs(0)).shape == (2, 6)
+
+
+def test_sets_differ_from_one_another_and_inputs_within_a_set():
+    import keras
+
+    pair = [keras.layers.Input((50,), name=name) for name in ("a", "b")]
+    loaded = load(keras.Model(pair, keras.layers.Add()(pair)))
+    seen = [one.numpy().tobytes() for number in range(3) for one in loaded.inputs(number)[0]]
+
+    assert len(set(seen)) == 6
+    assert [one.numpy().tobytes() for one in loaded.inputs(2)[0]] == seen[4:]
+
+
+@pytest.mark.parametrize(
+    ("item", "dtype", "filled"),
+    [
+        ((None,), "int32", (128,)),
+        ((None, 40), "float32", (128, 40)),
+        ((None, None, 3), "float32", (224, 224, 3)),
+        ((None, None, None), "float32", (224, 224, 3)),
+        ((None, 64, 1), "float32", (224, 64, 1)),
+        ((3, None, None), "float32", (3, 224, 224)),
+        ((None, 32, 32, 3), "float32", (16, 32, 32, 3)),
+        ((None,), "string", (1,)),
+        ((None, 7, None, 2, 2), "float32", (128, 7, 128, 2, 2)),
+    ],
+)
+def test_open_dimensions_have_a_default_by_kind(item, dtype, filled):
+    assert default_item(item, dtype) == filled
+
+
+def test_filled_dimensions_are_told_and_asked_ones_are_not():
+    from keras import layers
+
+    model = functional((None,), layers.Embedding(9, 2), dtype="int32", name="ids")
+    (finding,) = load(model).findings
+
+    assert finding.code == "default_dimensions"
+    assert "ids (None,) as (128,)" in finding.what
+    assert load(model, input_shape=(5,)).findings == ()
+    assert load(model, input_shapes={"ids": (5,)}).input_facts[0].shape == (1, 5)
+    assert load(model, input_shapes={"0": (6,)}).input_facts[0].shape == (1, 6)
+
+
+def test_a_shape_for_an_input_that_is_not_there_is_refused_with_those_that_are():
+    from keras import layers
+
+    with pytest.raises(ValueError, match="names 'idz', and the model's inputs are 'ids'"):
+        load(functional((3,), layers.Identity(), name="ids"), input_shapes={"idz": (3,)})
+
+
+def test_a_fixed_batch_goes_before_the_default_and_not_before_what_was_asked():
+    from keras import layers
+
+    model = functional((3,), layers.Dense(1), batch_size=8)
+
+    assert load(model).batch_size == 8
+    with pytest.raises(ValueError, match="batch size 2 does not fit the model, which is built for 8"):
+        load(model, batch_size=2, batch_asked=True)
+
+
+def test_a_callable_takes_shapes_by_the_names_of_its_parameters():
+    loaded = load(lambda wide, deep: wide * 2 + deep, input_shapes={"deep": (4,), "wide": (1,)})
+
+    assert [one.shape for one in loaded.inputs(0)] == [(1, 1), (1, 4)]
+
+
+def test_inputs_whose_way_is_to_be_timed_stay_on_the_host():
+    from keras import layers
+
+    loaded = load(functional((3,), layers.Dense(1)), include_transfer=True)
+
+    assert isinstance(loaded.inputs(0)[0], np.ndarray)
+    np.testing.assert_array_equal(loaded.inputs(1)[0], values(load(functional((3,), layers.Dense(1))), 1))
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def dense(size=2, **more):
+    from keras import layers
+
+    return functional((size,), layers.Dense(1), **more)
+
+
+def test_given_sets_are_used_in_turn_and_hashed_together(place):
+    np.savez("a.npz", x=np.zeros((3, 2), "float32"))
+    np.savez("b.npz", x=np.ones((3, 2), "float32"))
+    loaded, reversed_ = load(dense(), inputs="a.npz,b.npz"), load(dense(), inputs="b.npz,a.npz")
+
+    assert [values(loaded, number).max() for number in range(4)] == [0, 1, 0, 1]
+    assert (loaded.batch_size, loaded.input_sets, says(loaded)) == (3, 2, ["given"])
+    assert loaded.findings == ()
+    assert loaded.inputs_sha256 != reversed_.inputs_sha256
+
+
+def test_a_single_given_set_is_a_finding(place):
+    np.save("a.npy", np.zeros((3, 2), "float32"))
+
+    assert [one.code for one in load(dense(), inputs="a.npy").findings] == ["one_input_set"]
+
+
+def test_a_function_returns_one_set_or_yields_several(place):
+    (place / "data.py").write_text(
+        "import numpy as np\n"
+        "def one(): return {'x': np.random.rand(4, 2).astype('float32')}\n"
+        "def several():\n"
+        "    while True: yield np.random.rand(4, 2)\n"
+    )
+
+    first, again = (load(dense(), inputs="data.py:one") for _ in range(2))
+    assert (first.batch_size, first.input_sets) == (4, 1)
+    assert first.inputs_sha256 == again.inputs_sha256
+    assert load(dense(), inputs="data.py:several").input_sets == 100
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("return None", "gave nothing"),
+        ("return 1 / 0", "raised ZeroDivisionError: division by zero"),
+        ("raise SystemExit(3)", r"called sys.exit\(3\)"),
+        ("yield from ()", "gave nothing"),
+        ("return object()", "is of Python objects"),
+        ("return {'y': [[1.0, 2.0]]}", "gives 2 array"),
+    ],
+)
+def test_a_function_that_gives_no_inputs_is_refused(place, body, reason):
+    (place / "data.py").write_text(f"def make():\n    {body}\n")
+
+    with pytest.raises(ValueError, match=f"--inputs.*{reason}"):
+        load(dense(), inputs="data.py:make")
+
+
+@pytest.mark.parametrize(
+    ("given_dtype", "content", "taken_dtype", "taken"),
+    [
+        ("int64", [[1, 2]], "float32", [[1.0, 2.0]]),
+        ("float64", [[0.1, 2]], "float32", [[np.float32(0.1), 2.0]]),
+        ("float32", [[1.0, 2.0]], "int32", [[1, 2]]),
+        ("bool", [[True, False]], "int32", [[1, 0]]),
+        ("int64", [[0, 1]], "bool", [[False, True]]),
+    ],
+)
+def test_given_numbers_are_cast_where_nothing_is_lost(place, given_dtype, content, taken_dtype, taken):
+    from keras import layers
+
+    np.save("a.npy", np.array(content, given_dtype))
+    loaded = load(functional((2,), layers.Identity(), dtype=taken_dtype), inputs="a.npy")
+
+    assert values(loaded).tolist() == taken
+    assert str(values(loaded).dtype) == taken_dtype
+
+
+@pytest.mark.parametrize(
+    ("array", "dtype", "reason"),
+    [
+        (
+            np.full((1, 2), 0.5),
+            "int32",
+            r"'x' is of dtype float64, and the model takes int32. Its values cannot be kept",
+        ),
+        (np.full((1, 2), 2**40), "int32", "is of dtype int64, and the model takes int32"),
+        (np.full((1, 2), 2**24 + 1), "float32", "Its values cannot be kept"),
+        (np.full((1, 2), 1e60), "float32", "Its values cannot be kept"),
+        (np.full((1, 2), 1j), "float32", "is of dtype complex128, and the model takes float32"),
+        (np.full((1, 2), "a"), "float32", "is of dtype string, and the model takes float32"),
+        (np.zeros((1, 2)), "string", "is of dtype float64, and the model takes string"),
+        (np.zeros(2), "float32", r"has shape \(2,\), and the model takes \(None, 2\). The batch comes first"),
+        (np.zeros((1, 3)), "float32", r"has shape \(1, 3\), and the model takes \(None, 2\)"),
+        (np.zeros((1, 2, 1)), "float32", r"has shape \(1, 2, 1\)"),
+    ],
+)
+def test_given_arrays_that_do_not_fit_are_refused(place, array, dtype, reason):
+    from keras import layers
+
+    np.save("a.npy", array)
+
+    with pytest.raises(ValueError, match=f"^--inputs.*{reason}"):
+        load(functional((2,), layers.Identity(), dtype=dtype), inputs="a.npy")
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (("x", "z"), "gives 'x', 'z', and the model takes 'x' .* 'y' "),
+        (("x",), "gives 'x', and the model takes 'x' "),
+        (("x", "y", "z"), "gives 'x', 'y', 'z', and the model takes"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused_with_both(place, names, reason):
+    import keras
+
+    pair = [keras.layers.Input((2,), name=name) for name in ("x", "y")]
+    np.savez("a.npz", **{name: np.zeros((1, 2)) for name in names})
+
+    with pytest.raises(ValueError, match=reason):
+        load(keras.Model(pair, keras.layers.Add()(pair)), inputs="a.npz")
+
+
+def test_a_made_up_name_of_an_only_input_need_not_be_known(place):
+    import keras
+
+    np.savez("a.npz", pixels=np.zeros((1, 2)))
+    start = keras.layers.Input((2,))
+
+    assert load(keras.Model(start, keras.layers.Dense(1)(start)), inputs="a.npz").batch_size == 1
+    with pytest.raises(ValueError, match="gives 'pixels', and the model takes 'x'"):
+        load(dense(), inputs="a.npz")
+
+
+def test_batches_of_given_inputs_agree_with_one_another_and_with_what_was_asked(place):
+    import keras
+
+    pair = [keras.layers.Input((2,), name=name) for name in ("x", "y")]
+    model = keras.Model(pair, keras.layers.Concatenate()(pair))
+    np.savez("a.npz", x=np.zeros((1, 2)), y=np.zeros((3, 2)))
+    np.savez("b.npz", x=np.zeros((3, 2)), y=np.zeros((3, 2)))
+
+    with pytest.raises(ValueError, match="the batches differ"):
+        load(model, inputs="a.npz")
+    with pytest.raises(ValueError, match="--batch-size 2 does not fit --inputs, which hold 3 items"):
+        load(model, inputs="b.npz", batch_size=2, batch_asked=True)
+
+
+def test_values_that_are_no_numbers_are_a_finding_and_no_refusal(place):
+    np.save("a.npy", np.array([[np.nan, np.inf]], "float32"))
+
+    (finding, _) = load(dense(), inputs="a.npy").findings
+    assert finding.code == "inputs_not_finite"
+    assert "2 values" in finding.what
+
+
+def test_a_callable_takes_what_it_is_given(place):
+    np.savez("named.npz", b=np.ones((2, 3)), a=np.zeros((2, 1)))
+    np.savez("placed.npz", np.zeros((2, 1)), np.ones((2, 3)))
+
+    named = load(lambda a, b: a + b, inputs="named.npz")
+    placed = load(lambda a, b: a + b, inputs="placed.npz")
+
+    for loaded in (named, placed):
+        assert [one.shape for one in loaded.inputs(0)] == [(2, 1), (2, 3)]
+
+
+def test_files_are_read_anew_by_each_worker_and_refused_there_too(place):
+    with pytest.raises(RequestError, match=r"--inputs 'gone.npz': there is no such file"):
+        load(dense(), inputs="gone.npz")
+
+
+numbers = arrays.arrays(
+    st.sampled_from(["float32", "int64", "uint8", "bool"]), arrays.array_shapes(max_dims=3, max_side=4)
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(array=numbers, place=st.integers(0), flip=st.integers(1, 255))
+def test_the_hash_changes_if_a_byte_does_and_only_then(array, place, flip):
+    # Truth values have but one bit.
+    changed = array.copy()
+    raw = changed.reshape(-1).view(np.uint8)
+    raw[place % raw.size] ^= 1 if array.dtype == bool else flip
+
+    assert hash_inputs([{"x": array}]) == hash_inputs([{"x": array.copy()}])
+    assert hash_inputs([{"x": array}]) != hash_inputs([{"x": changed}])
+
+
+def test_the_hash_knows_names_shapes_types_order_and_sets():
+    one, flat = np.zeros((2, 2), "float32"), np.zeros(4, "float32")
+    others = [
+        [{"x": one}],
+        [{"y": one}],
+        [{"x": flat}],
+        [{"x": one.view("int32")}],
+        [{"x": one}, {"x": one}],
+        [{"x": np.array([b"ab", b"c"], object)}],
+        [{"x": np.array([b"a", b"bc"], object)}],
+    ]
+
+    hashes = [hash_inputs(sets) for sets in others]
+    assert all(a != b for a, b in itertools.combinations(hashes, 2))
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    dtype=st.sampled_from(["float32", "bfloat16", "int32", "bool", "string", "complex64"]),
+    shape=arrays.array_shapes(max_dims=3, max_side=4).map(tuple),
+    seed=st.lists(st.integers(0, 2**31), min_size=1, max_size=3),
+)
+def test_the_same_seed_gives_the_same_values_and_the_device_holds_them(dtype, shape, seed):
+    facts = TensorFacts(None, shape, dtype)
+    array, again = (make_array(facts, seed=seed) for _ in range(2))
+
+    assert array.shape == shape
+    np.testing.assert_array_equal(array, again)
+    moved = to_device(array)
+    assert moved.dtype.name == dtype
+    np.testing.assert_array_equal(np.asarray(moved), array)
