@@ -20,7 +20,7 @@ def test_the_inputs_of_a_model_keep_names_types_and_structure(device_facts):
     assert facts == {"ids": ((3, 6), "int32"), "scale": ((3, 1), "float32")}
     (feed,) = loaded.inputs(0)
     assert set(feed) == {"ids", "scale"}
-    assert set(feed["ids"].numpy().ravel()) <= {0, 1}
+    assert set(feed["ids"].numpy().ravel()) <= set(range(10))
     assert loaded.step.call(*loaded.inputs(0)).shape == (3, 2)
 
 
@@ -43,7 +43,6 @@ def test_the_same_seed_gives_the_same_weights_and_inputs(device_facts):
     ("name", "fields", "reason"),
     [
         ("tiny", {"input_shape": (5,)}, "does not fit the model's input, which takes"),
-        ("image", {}, "has open dimensions .* give --input-shape"),
         ("any_shape", {}, "give --input-shape"),
         ("nothing", {}, "has no function 'nothing'"),
     ],
