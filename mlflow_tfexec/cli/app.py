@@ -89,4 +89,7 @@ def _usage_error() -> type[Exception]:
 
 
 def _say(*lines: str) -> None:
-    typer.echo(f"mlflow-tfexec: {' '.join(lines)}", err=True)
+    # What was typed is repeated here, and it may hold a password.
+    from mlflow_tfexec.measurement.variables import mask
+
+    typer.echo(f"mlflow-tfexec: {mask(' '.join(lines))}", err=True)

@@ -46,7 +46,8 @@ _SECRET_NAME = re.compile(
 
 # Greedy on purpose, up to the last @ of the word: an unescaped password may hold any of :, / and @.
 _URL_USERINFO = re.compile(r"://\S*@")
-_BARE_USERINFO = re.compile(r"(?<![^\s:/=,])[^\s:/=,]+:(?!//)\S+@")
+# What begins with a slash is a path, as in models:/name@alias.
+_BARE_USERINFO = re.compile(r"(?<![^\s:/=,])[^\s:/=,]+:(?!/)\S+@")
 # `token=…`, `"password": "…"`, `--api-key …`: the secret ends where its quotes or its word ends. A lone "key" is not
 # enough, since ordinary messages speak of keys.
 _SECRET_SETTING = re.compile(

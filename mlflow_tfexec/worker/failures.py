@@ -47,7 +47,8 @@ def describe_failure(error: BaseException, *, stage: Stage) -> Failure:
 
     The whole traceback goes to the worker's log.
     """
-    traceback.print_exception(error)
+    if not isinstance(error, NotApplicable):
+        traceback.print_exception(error)
     error = _original(error)
     explanation = explain(error)
     return Failure(

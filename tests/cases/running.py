@@ -75,7 +75,7 @@ def complaints(case: Case, seen: Seen) -> list[str]:
 def _of_the_command(case: Case, seen: Seen) -> Iterator[str]:
     if seen.exit_code != case.exit_code:
         yield f"exit code {seen.exit_code} instead of {case.exit_code}: {seen.stderr[-500:]}"
-    if "Traceback" in seen.stderr + seen.stdout:
+    if "Traceback" in seen.stderr:
         yield f"a traceback: {seen.stderr[-2000:]}"
     if seen.left_running:
         yield f"still running: {seen.left_running}"
