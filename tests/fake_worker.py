@@ -48,6 +48,8 @@ class Behaviour:
     """All the misfortunes above happen in this launch only."""
     retraces: str | None = None
     weights: str | None = "ab" * 32
+    inputs_sha256: str | None = None
+    batch_size: int | None = None
     output: dict[str, Any] = field(default_factory=lambda: {"max_abs_error": 0.0, "within_tolerance": True})
     output_spread: float | None = None
     ignores_sigterm: bool = False
@@ -89,7 +91,12 @@ class FakeModeWorker:
         from mlflow_tfexec.records.recording import InputFacts
 
         self._misbehave("build", "build")
-        return Built(inputs=(InputFacts(shape=(1, 4), dtype="float32"),), weights_sha256=self._behaviour.weights)
+        return Built(
+            inputs=(InputFacts(shape=(self._behaviour.batch_size or 1, 4), dtype="float32"),),
+            batch_size=self._behaviour.batch_size,
+            inputs_sha256=self._behaviour.inputs_sha256,
+            weights_sha256=self._behaviour.weights,
+        )
 
     def first_call(self) -> Any:
         from mlflow_tfexec.protocol import FirstCall

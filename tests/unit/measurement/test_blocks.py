@@ -195,3 +195,25 @@ def test_a_prepared_call_has_no_fence_no_trace_and_no_traces_of_its_own():
     call = PreparedCall(function=lambda: None)
 
     assert (call.fence, call.trace, call.traces()) == (no_fence, None, 0)
+
+
+def test_a_transfer_is_part_of_every_call_and_of_the_trace():
+    moved, called = [], []
+    call = PreparedCall(function=called.append, inputs=("host",), trace=called.append)
+
+    timed = call.behind_transfer(lambda inputs: (moved.append(inputs), ("device",))[1])
+    timed.run()
+    timed.on(("other",)).run()
+    timed.trace("third")
+
+    assert moved == [("host",), ("other",), ("third",)]
+    assert called == ["device"] * 3
+
+
+def test_a_mode_that_takes_arrays_of_the_host_by_itself_is_given_them():
+    called = []
+    call = PreparedCall(function=called.append, inputs=("host",), transfers=True)
+
+    call.behind_transfer(lambda _: ("device",)).run()
+
+    assert called == ["host"]

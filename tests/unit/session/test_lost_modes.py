@@ -217,3 +217,14 @@ def test_a_mode_with_other_weights_is_lost(bench):
     line = recording.final_line("graph")
     assert (line.status, line.reason) == ("run_failed", "its weights are not those of the other modes")
     assert recording.header.weights_sha256 == "ab" * 32
+
+
+def test_a_mode_with_other_inputs_is_lost(bench):
+    bench.behave(eager={"inputs_sha256": "aa"}, graph={"inputs_sha256": "bb"}, xla={"inputs_sha256": "aa"})
+
+    recording = bench.measure(make_spec("eager", "graph", "xla"))
+
+    line = recording.final_line("graph")
+    assert (line.status, line.reason) == ("run_failed", "its inputs are not those of the other modes")
+    assert recording.final_line("xla").status == "ok"
+    assert recording.header.inputs_sha256 == "aa"
