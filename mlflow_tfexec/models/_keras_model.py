@@ -104,11 +104,16 @@ def _build(step: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
 
     Otherwise an inner function traces the initialisers of lazily built layers into its graph, and every
     mode then ignores the weights. Seen in TensorFlow 2.21 with Keras 3.15.
+
+    Raises:
+        ValueError: the model answers with nothing. A graph without an answer is empty, and quick.
     """
     import tensorflow as tf
 
     tf.config.run_functions_eagerly(True)
     try:
-        step(*inputs)
+        answer = step(*inputs)
     finally:
         tf.config.run_functions_eagerly(False)
+    if all(leaf is None for leaf in tf.nest.flatten(answer)):
+        raise ValueError("called with inputs it returned nothing, so that there is nothing to compute; return tensors")

@@ -42,8 +42,16 @@ def to_arrays(outputs: Any) -> list[Any]:
     import keras
     import numpy as np
 
-    arrays = [np.asarray(leaf) for leaf in keras.tree.flatten(outputs) if leaf is not None]
-    return [_plain(array) for array in arrays]
+    parts = [part for leaf in keras.tree.flatten(outputs) if leaf is not None for part in _parts(leaf)]
+    return [_plain(np.asarray(part)) for part in parts]
+
+
+def _parts(leaf: Any) -> list[Any]:
+    """Take a ragged or sparse tensor apart into the tensors that it is made of."""
+    import tensorflow as tf
+
+    parts: list[Any] = tf.nest.flatten(leaf, expand_composites=True)
+    return parts
 
 
 def _plain(array: Any) -> Any:
@@ -62,8 +70,13 @@ def to_names(outputs: Any) -> list[str | None]:
     # Keras has had this since 3.5; before, answers have places only.
     flatten = getattr(keras.tree, "flatten_with_path", None)
     if flatten is None:
-        return [None for leaf in keras.tree.flatten(outputs) if leaf is not None]
-    return ["/".join(map(str, path)) or None for path, leaf in flatten(outputs) if leaf is not None]
+        return [None] * len(to_arrays(outputs))
+    named = [("/".join(map(str, path)), _parts(leaf)) for path, leaf in flatten(outputs) if leaf is not None]
+    return [_part_name(name, place, len(parts)) for name, parts in named for place in range(len(parts))]
+
+
+def _part_name(name: str, place: int, parts: int) -> str | None:
+    return name or None if parts == 1 else f"{name}/{place}".removeprefix("/")
 
 
 def relative_errors(reference: Sequence[Any], outputs: Sequence[Any]) -> tuple[float | None, ...]:

@@ -18,7 +18,7 @@ def test_there_are_at_least_forty_models_and_a_dozen_run_in_ci():
 
 def test_every_model_of_the_directory_is_a_case():
     functions = {
-        f"{file.stem}:{line[4:-4]}"
+        f"{file.stem}:{line[4:-3]}"
         for file in HERE.glob("case_*.py")
         for line in file.read_text(encoding="utf-8").splitlines()
         if line.startswith("def ") and line.endswith("():") and not line.startswith("def _")

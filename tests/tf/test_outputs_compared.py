@@ -5,6 +5,8 @@ import json
 import pytest
 from real_command import QUICK, model
 
+from mlflow_tfexec.worker.answers import to_arrays, to_names
+
 pytestmark = [pytest.mark.tf, pytest.mark.mlflow]
 
 OPTIONS = (*QUICK, "--input-shape", "4", "--format", "json")
@@ -48,3 +50,21 @@ def test_a_model_that_never_answers_the_same_is_a_finding_and_no_modes_fault(lab
     (judged,) = json.loads(outcome.stdout)["benchmarks"]
     assert "not_deterministic" in {finding["code"] for finding in judged["findings"]}
     assert [mode["status"] for mode in judged["modes"]] == ["ok", "ok"]
+
+
+def test_ragged_and_sparse_answers_are_compared_by_their_parts(device_facts):
+    import tensorflow as tf
+
+    ragged = tf.RaggedTensor.from_row_lengths(tf.constant([1.0, 2.0, 3.0]), [1, 0, 2])
+    sparse = tf.sparse.from_dense(tf.constant([[0.0, 4.0]]))
+    answer = {"rows": ragged, "dense": tf.constant([5.0]), "nothing": None, "few": sparse}
+    assert [array.tolist() for array in to_arrays(answer)] == [
+        [5.0],
+        [[0, 1]],
+        [4.0],
+        [1, 2],
+        [1.0, 2.0, 3.0],
+        [0, 1, 1, 3],
+    ]
+    assert to_names(answer) == ["dense", "few/0", "few/1", "few/2", "rows/0", "rows/1"]
+    assert to_names(ragged) == ["0", "1"]
