@@ -40,8 +40,9 @@ def _parts(
             for result in results:
                 yield from _result(result)
             yield Text()
-    yield Text(_conclusion([result for results in groups.values() for result in results], ready=ready), style="bold")
-    if start is not None:
+    conclusion = _conclusion([result for results in groups.values() for result in results], ready=ready)
+    yield Text(f"{conclusion}{':' if start is not None and ready else '.'}", style="bold")
+    if start is not None and ready:
         # For copying: it stays whole, however narrow the terminal.
         yield Text(f"{' ' * INDENT}{start}", no_wrap=True, overflow="ignore")
 
@@ -66,4 +67,4 @@ def _conclusion(results: Sequence[Result], *, ready: bool) -> str:
         if (number := sum(result.status == status for result in results))
     ]
     beside = f" ({', '.join(counts)})" if counts else ""
-    return f"A benchmark can run here{beside}:" if ready else f"It is not shown that a benchmark can run here{beside}."
+    return f"{'A benchmark can run here' if ready else 'It is not shown that a benchmark can run here'}{beside}"

@@ -14,7 +14,8 @@ def judge(facts: Facts) -> Iterator[Result]:
     """Hold the time of one matrix product in each precision against float32's."""
     times = facts.tensorflow.steps.get("precision", {})
     if not times.get("float32"):
-        yield Result("unknown", "No precision was timed, since TensorFlow did not come so far")
+        reason = f": {times['error']}" if "error" in times else ", since TensorFlow did not come so far"
+        yield Result("unknown", f"No precision was timed{reason}")
         return
     timed = {name: times[name] for name in ("float32", "float16", "bfloat16") if name in times}
     size, device = times.get("size"), facts.device.get("device", "the device")

@@ -11,7 +11,8 @@ _BUSY = 0.25
 
 def judge(facts: Facts) -> Iterator[Result]:
     """Hold the load of the last minute against the cores. Nothing where the system keeps no load."""
-    cores = facts.host.get("cpu", {}).get("usable_cores")
+    # The load is the whole machine's, also inside a container that may use a part of it.
+    cores = facts.host.get("cpu", {}).get("logical_cores")
     if facts.load is None or not cores:
         return
     found = f"{facts.load:.1f} processes wanted a core in the last minute, of {cores}"

@@ -96,7 +96,7 @@ Machine
   ✓  8 of 96 cores may be used (AMD EPYC 9654)
   ✓  390.62 GiB are free; a TensorFlow process without a model took 700 MiB, and a benchmark of 5 modes keeps as many
      alive
-  ✓  0.1 processes wanted a core in the last minute, of 8
+  ✓  0.1 processes wanted a core in the last minute, of 96
 
 Settings
   ✓  No variable is set that bends results
@@ -119,7 +119,11 @@ A benchmark can run here (1 note):
 def test_the_text_ends_with_what_is_missing():
     lines = text(MACHINES["dead"]).splitlines()
 
-    assert "It is not shown that a benchmark can run here (7 unknown, 1 note)." in lines
+    assert lines[-1] == "It is not shown that a benchmark can run here (7 unknown, 1 note)."
+
+
+def test_the_text_gives_no_line_where_none_works():
+    assert text(MACHINES["no line"]).splitlines()[-1] == "A benchmark can run here (1 problem, 1 note)."
 
 
 def test_text_from_outside_cannot_steer_the_terminal():

@@ -90,7 +90,7 @@ def test_memory_is_unknown_without_a_process_to_compare_with():
     assert only("memory", cpu_machine(available_memory_mb=None)).status == "unknown"
 
 
-@pytest.mark.parametrize(("load", "status"), [(0.0, "ok"), (2.0, "ok"), (2.1, "note")])
+@pytest.mark.parametrize(("load", "status"), [(0.0, "ok"), (24.0, "ok"), (24.1, "note")])
 def test_a_load_above_a_quarter_of_the_cores_is_a_note(load, status):
     assert only("other_work", cpu_machine(load=load)).status == status
 

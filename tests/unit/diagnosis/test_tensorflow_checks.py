@@ -156,6 +156,12 @@ def test_a_slow_float16_is_a_note():
     assert "measure mixed_float16 where the model will run" in result.do
 
 
+def test_a_precision_that_fails_is_unknown_with_its_reason():
+    result = only("mixed_precision", cpu_machine(tensorflow=answer(precision={"error": "NotFoundError: no kernel"})))
+
+    assert (result.status, result.found) == ("unknown", "No precision was timed: NotFoundError: no kernel")
+
+
 def test_a_precision_that_was_not_timed_is_unknown():
     assert only("mixed_precision", cpu_machine(tensorflow=answer(until="precision", end="x"))).status == "unknown"
 
