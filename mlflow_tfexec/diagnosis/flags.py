@@ -57,7 +57,7 @@ def judge(facts: Facts) -> Iterator[Result]:
     found = [*_backend(variables), *_auto_jit(variables), *_dumps(variables), *_switches(variables)]
     yield from found
     told = {*_SAID_ELSEWHERE, *_SWITCHES, "KERAS_BACKEND"}
-    told |= {name for name in ("TF_XLA_FLAGS", "XLA_FLAGS") if any(name in result.found for result in found)}
+    told |= {result.found.partition("=")[0] for result in found}
     rest = {name: value for name, value in variables.items() if name not in told}
     if rest:
         yield Result(

@@ -145,6 +145,15 @@ def test_other_variables_are_listed_and_shortened():
     assert result.found.endswith("…, MALLOC_ARENA_MAX=2")
 
 
+def test_xla_s_flags_are_listed_beside_tensorflow_s():
+    found = flags(TF_XLA_FLAGS="--tf_xla_auto_jit=2", XLA_FLAGS="--xla_gpu_autotune_level=0")
+
+    assert [result.found for result in found] == [
+        "TF_XLA_FLAGS=--tf_xla_auto_jit=2",
+        "Also set: XLA_FLAGS=--xla_gpu_autotune_level=0",
+    ]
+
+
 def test_credentials_in_flags_are_not_shown():
     (result,) = flags(XLA_FLAGS="--xla_dump_to=https://me:hunter2@bucket.example/d")
 
