@@ -82,8 +82,9 @@ def load_model(spec: Spec, source: ModelSource | None = None) -> LoadedModel:
 def _load(spec: Spec, source: ModelSource | None) -> LoadedModel:
     if source is None:
         return _kind_of(spec.model).load(spec)
-    if source.import_path is not None:
-        sys.path.insert(0, source.import_path)
+    if source.import_path is not None and (spec.custom_objects or not spec.safe_mode):
+        # Last, and only where its modules are wanted: one named like a library would run in that library's place.
+        sys.path.append(source.import_path)
     if source.pickles and not spec.safe_mode:
         unpickle_custom_objects(source.pickles)
     local = spec.model_copy(update={"model": os.path.abspath(source.path)})  # noqa: PTH100 - a text, not a Path

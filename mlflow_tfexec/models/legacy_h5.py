@@ -67,12 +67,11 @@ def _dictionaries(tree: Any) -> Iterator[dict[str, Any]]:
 
 def _is_python_code(layer: dict[str, Any]) -> bool:
     """Say whether a layer carries the code of a Python function, and not only a function's name."""
-    config = layer.get("config")
     if layer.get("class_name") == "__lambda__":
         return True
-    return (
-        layer.get("class_name") == "Lambda" and isinstance(config, dict) and not isinstance(config.get("function"), str)
-    )
+    # Keras 2 kept code in lists, and said so beside them: function_type, output_shape_type, mask_type.
+    kinds = (value for key, value in layer.items() if key.endswith("_type"))
+    return isinstance(layer.get("function"), list) or "lambda" in kinds
 
 
 KIND = ReferenceKind(

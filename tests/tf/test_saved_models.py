@@ -2,6 +2,7 @@
 
 import gc
 import json
+import sys
 import zipfile
 
 import numpy as np
@@ -42,6 +43,7 @@ def place(device_facts, tmp_path_factory):
     code = keras.Sequential([inputs, keras.layers.Lambda(lambda x: x + 1.0)])
     code.save(place / "lambda.keras")
     code.save(place / "lambda.h5")
+    keras.Sequential([inputs, keras.layers.Lambda(keras.activations.relu)]).save(place / "function.h5")
     (place / "own_layers.py").write_text(CUSTOM)
     own = import_named(str(place / "own_layers.py"), "Doubled")
     keras.Sequential([inputs, own()]).save(place / "own.keras")
@@ -98,6 +100,22 @@ def test_python_code_in_a_file_runs_only_without_safe_mode(place, name):
         load(place / name)
     feed, output = answer(load(place / name, safe_mode=False))
     np.testing.assert_allclose(output, feed + 1.0)
+
+
+def test_a_function_that_a_file_only_names_is_no_code(place):
+    feed, output = answer(load(place / "function.h5"))
+    np.testing.assert_allclose(output, np.maximum(feed, 0))
+
+
+@pytest.mark.parametrize("kind", ["function_type", "output_shape_type", "mask_type"])
+def test_code_in_a_file_of_keras_2_is_refused(place, tmp_path, kind):
+    import h5py
+
+    layer = {"class_name": "Lambda", "config": {"name": "code", "function": "relu", kind: "lambda"}}
+    with h5py.File(tmp_path / "old.h5", "w") as file:
+        file.attrs["model_config"] = json.dumps({"class_name": "Sequential", "config": {"layers": [layer]}})
+    with pytest.raises(ValueError, match=r"^it holds Python code"):
+        load(tmp_path / "old.h5")
 
 
 @pytest.mark.parametrize("name", ["own.keras", "own.h5"])
@@ -206,9 +224,14 @@ def test_pickled_classes_are_opened_only_without_safe_mode(pickled):
     np.testing.assert_allclose(output, feed * 2)
 
 
-def test_modules_that_came_with_a_model_can_be_named(place):
+def test_modules_that_came_with_a_model_can_be_named_and_are_out_of_reach_before(place, monkeypatch):
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry != str(place)])
+    source = ModelSource(path=str(place / "dense.keras"), origin=origin(), import_path=str(place))
+    fetched(source)
+    assert str(place) not in sys.path
     source = ModelSource(path=str(place / "own.keras"), origin=origin(), import_path=str(place))
     assert fetched(source, custom_objects=("own_layers:Doubled",)).input_facts[0].shape == (1, 4)
+    assert sys.path[-1] == str(place)
 
 
 def test_a_pickle_that_cannot_be_opened_is_said_so(pickled, tmp_path):

@@ -1,9 +1,10 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 from recordings import make_recording
 
-from mlflow_tfexec.records.recording import Block, End, Health, ModeLine, Recording
+from mlflow_tfexec.records.recording import Block, End, Health, ModeLine, ModelOrigin, Recording
 from mlflow_tfexec.statistics.judge import judge
 from mlflow_tfexec.tracking import content, keys
 
@@ -187,3 +188,13 @@ def test_a_family_is_a_tag_and_tells_its_runs_apart_by_size():
     assert content.mode_tags(member, judge(member).modes[0])["tfexec.family"] == "f" * 32
     assert content.run_name(alone) == "tfexec EfficientNetV2S"
     assert content.run_name(member) == "tfexec EfficientNetV2S batch 8 384,384,3"
+
+
+def test_a_model_from_mlflow_is_tagged_with_what_its_reference_meant():
+    recording = make_recording(model="models:/net@best")
+    origin = ModelOrigin(uri="models:/net/3", flavor="keras")
+    meant = replace(recording, header=recording.header.model_copy(update={"model_origin": origin}))
+
+    assert content.mode_tags(meant, summary(meant, "xla"))["tfexec.model_uri"] == "models:/net/3"
+    assert content.mode_tags(meant, summary(meant, "xla"))["tfexec.model"] == "models:/net@best"
+    assert "tfexec.model_uri" not in content.mode_tags(recording, summary(recording, "xla"))

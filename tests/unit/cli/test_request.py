@@ -219,6 +219,10 @@ def test_weights_are_none_or_imagenet_in_any_case(text, weights):
         ("device", "gpu:-1", "No device named 'gpu:-1'. Give auto, cpu, gpu or gpu:N with N from 0."),
         ("device", "cpu:0", "No device named 'cpu:0'. Give auto, cpu, gpu or gpu:N with N from 0."),
         ("device", "gpu:" + "9" * 5000, f"No device named 'gpu:{'9' * 5000}'. Give auto, cpu, gpu or gpu:N with N"),
+        ("endpoint", "serve", "--endpoint has no effect on 'ResNet50': only a SavedModel has endpoints. Leave it out."),
+        ("custom_objects", "a:B", "--custom-objects has no effect on 'ResNet50': only Keras's own files name their "),
+        ("model", "nowhere.keras", "No file 'nowhere.keras'. Give the path of an existing .keras file."),
+        ("model", "models:/net", "'models:/net' names no model in MLflow. Give models:/name/version, "),
         ("model", "NoSuchNet", "No model named 'NoSuchNet'. "),
         ("model", "", "No model named ''. "),
     ],
@@ -229,6 +233,19 @@ def test_a_wrong_value_is_refused_in_one_line_that_says_what_would_do(option, te
 
     assert message.startswith(refused)
     assert len(message.splitlines()) == 1
+
+
+def test_what_loading_needs_reaches_the_spec(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "layers.py").touch()
+    spec = spec_of(model="models:/net@best", custom_objects="a.b:C, layers.py:D,", endpoint="serve", safe_mode=False)
+
+    assert (spec.custom_objects, spec.endpoint, spec.safe_mode) == (("a.b:C", "layers.py:D"), "serve", False)
+
+
+@pytest.mark.parametrize("text", ["none", "None", "", " , "])
+def test_no_custom_objects_may_be_said_in_several_ways(text):
+    assert spec_of(custom_objects=text).custom_objects == ()
 
 
 numbers = st.one_of(

@@ -3,6 +3,7 @@
 from recordings import make_recording
 
 from mlflow_tfexec.records.differences import differences
+from mlflow_tfexec.records.recording import ModelOrigin
 
 MACHINE = {
     "tensorflow": {"version": "2.19.0", "device": "GPU:0", "cuda_version": "12.5.1"},
@@ -96,3 +97,15 @@ def test_a_timed_transfer_is_another_subject():
     headers = [make_recording(rounds=1, calls=1, include_transfer=timed).header for timed in (False, True)]
 
     assert [(d.kind, d.label) for d in differences(headers)] == [("subject", "transfer from the host")]
+
+
+def of_mlflow(reference, uri):
+    origin = ModelOrigin(uri=uri, flavor="keras")
+    return header(model=reference).model_copy(update={"model_origin": origin})
+
+
+def test_models_in_mlflow_are_compared_by_what_their_references_meant():
+    assert found(of_mlflow("models:/net@best", "models:/net/1"), of_mlflow("models:/net/1", "models:/net/1")) == []
+    assert found(of_mlflow("models:/net@best", "models:/net/1"), of_mlflow("models:/net@best", "models:/net/2")) == [
+        ("subject", "model", ("models:/net/1", "models:/net/2"))
+    ]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recordings import make_recording
 
 from mlflow_tfexec.records.judgement import Comparison
-from mlflow_tfexec.records.recording import End, ModeLine
+from mlflow_tfexec.records.recording import End, ModeLine, ModelOrigin
 from mlflow_tfexec.reports import _numbers, table
 from mlflow_tfexec.reports._facts import facts, machine
 from mlflow_tfexec.reports._pairs import matrix
@@ -183,3 +183,12 @@ def test_mirrored_ratio_is_the_inverse_with_its_interval_turned_round():
     [_, (_, (back, _))] = matrix(judgement)
     assert back.ratio == "0.500× [0.400, 0.625]"
     assert back.verdict == "faster"
+
+
+@pytest.mark.parametrize(("reference", "shown"), [("models:/net@best", "models:/net/3"), ("models:/net/3", None)])
+def test_what_an_alias_meant_is_a_fact(reference, shown):
+    recording = make_recording(model=reference)
+    origin = ModelOrigin(uri="models:/net/3", flavor="keras")
+    header = recording.header.model_copy(update={"model_origin": origin})
+
+    assert dict(facts(replace(recording, header=header))).get("model in MLflow") == shown
