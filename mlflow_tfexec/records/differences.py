@@ -12,6 +12,9 @@ Kind = Literal["subject", "machine", "versions", "other"]
 # What weighs on no call; everything else that the environment lists as a package may.
 _WEIGHTLESS_PACKAGES = frozenset({"mlflow", "mlflow-skinny", "mlflow-tfexec", "pandas", "tensorflow", "keras"})
 
+# What TensorFlow switches on or off, and what it is called.
+_SWITCHES = {"onednn": "oneDNN", "op_determinism": "deterministic operations", "tf32": "TF32"}
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -42,6 +45,8 @@ def _subject(header: Header) -> dict[tuple[Kind, str], str | None]:
     return {
         ("subject", "model"): header.model_origin.uri if header.model_origin else spec.model,
         ("subject", "task"): spec.task,
+        ("subject", "loss"): header.training.loss if header.training else spec.loss,
+        ("subject", "optimizer"): header.training.optimizer if header.training else spec.optimizer,
         ("subject", "input"): inputs or None,
         # Made-up values differ with the seed and weigh on nothing; values that somebody chose may.
         ("subject", "values of the input"): (header.inputs_sha256 or spec.inputs) if spec.inputs else None,
@@ -78,6 +83,7 @@ def _other(header: Header) -> dict[tuple[Kind, str], str | None]:
     environment = header.environment
     found: dict[tuple[Kind, str], str | None] = {
         ("other", "weights"): header.weights_sha256,
+        **{("other", label): _switch(environment, name) for name, label in _SWITCHES.items()},
         ("other", "GPU id"): recorded(header.measured_gpu, "uuid"),
         ("other", "system"): recorded(environment, "os", "release"),
         ("other", "host fingerprint"): recorded(environment, "fingerprint"),
@@ -95,6 +101,12 @@ def recorded(tree: Any, *path: str) -> str | None:
     for step in path:
         tree = _mapping(tree).get(step)
     return str(tree) if isinstance(tree, str | int | float) and not isinstance(tree, bool) and tree != "" else None
+
+
+def _switch(environment: Mapping[str, Any], name: str) -> str | None:
+    """Write whether something is on. None: not recorded."""
+    state = _mapping(environment.get("tensorflow")).get(name)
+    return None if state is None else ("on" if state else "off")
 
 
 def _series(version: str | None) -> str | None:

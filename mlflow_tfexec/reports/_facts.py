@@ -88,6 +88,8 @@ def facts(recording: Recording) -> tuple[Fact, ...]:
         "model": plain(spec.model),
         "model in MLflow": _origin(recording),
         "task": plain(spec.task),
+        "loss": _loss(recording),
+        "optimizer": _optimizer(recording),
         "input": inputs(recording),
         "values": values(recording),
         "dtype policy": plain(spec.dtype),
@@ -104,6 +106,19 @@ def facts(recording: Recording) -> tuple[Fact, ...]:
         "benchmark": plain(recording.header.benchmark_id),
     }
     return tuple(Fact(label, text) for label, text in texts.items() if text)
+
+
+def _loss(recording: Recording) -> str | None:
+    training = recording.header.training
+    return plain(f"{training.loss}, targets {training.targets}") if training else None
+
+
+def _optimizer(recording: Recording) -> str | None:
+    training = recording.header.training
+    if training is None:
+        return None
+    rate = "" if training.learning_rate is None else f", learning rate {training.learning_rate:.3g}"
+    return plain(f"{training.optimizer}{rate}{', loss scaling' if training.loss_scaling else ''}")
 
 
 def _origin(recording: Recording) -> str | None:

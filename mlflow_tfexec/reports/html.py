@@ -4,6 +4,7 @@ import base64
 
 from mlflow_tfexec.reports._drawings import drawings
 from mlflow_tfexec.reports._format import Format
+from mlflow_tfexec.reports._outputs import output_tables
 from mlflow_tfexec.reports._page import page_template
 from mlflow_tfexec.reports._pairs import matrix
 from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Table
@@ -19,6 +20,7 @@ def render(table: Table) -> str:
         sweeps=table.sweeps,
         control_note=CONTROL_NOTE,
         matrix=lambda benchmark: matrix(benchmark.judgement),
+        output_tables=lambda benchmark: output_tables(benchmark.judgement),
         picture=_picture,
         drawings=lambda benchmark: drawings(benchmark.recording, benchmark.judgement),
     )

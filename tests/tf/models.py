@@ -248,3 +248,43 @@ def _talkative(seconds: float) -> Step:
         return model(_python(speak, x), training=False)
 
     return step
+
+
+def trainable_cnn():
+    """Give a small convolution net with batch normalization, which learns to tell five classes."""
+    return keras.Sequential(
+        [
+            keras.layers.Input((12, 12, 3)),
+            keras.layers.Conv2D(6, 3),
+            keras.layers.BatchNormalization(),
+            keras.layers.Activation("relu"),
+            keras.layers.GlobalAveragePooling2D(),
+            keras.layers.Dense(5, activation="softmax"),
+        ]
+    )
+
+
+def trainable_with_dropout():
+    """Give a model that draws random numbers in training, from a seed that Keras keeps."""
+    return keras.Sequential([keras.layers.Input((8,)), keras.layers.Dropout(0.5), keras.layers.Dense(4)])
+
+
+def two_outputs():
+    """Give a model of one input and two outputs with names."""
+    x = keras.layers.Input((4,))
+    return keras.Model(x, {"scores": keras.layers.Dense(3)(x), "size": keras.layers.Dense(1)(x)})
+
+
+def second_output_wrong_in_xla():
+    """Give a step of two outputs, of which one is off by 1e-2 in xla."""
+    model = two_outputs()
+    wrong = _mode() == "xla"
+
+    def step(x):
+        outputs = model(x, training=False)
+        if wrong and not tf.executing_eagerly():
+            return {**outputs, "size": outputs["size"] + 1e-2}
+        return outputs
+
+    step.variables = model.weights
+    return step
