@@ -79,7 +79,7 @@ def mode_tags(recording: Recording, summary: ModeSummary) -> dict[str, str]:
 
 def mode_params(recording: Recording, mode: str) -> dict[str, str]:
     """Give the params of one mode's run: what was asked for, and how many launches it took."""
-    spec = recording.spec
+    spec, training = recording.spec, recording.header.training
     return _texts(
         {
             keys.PARAM_MODE: mode,
@@ -88,6 +88,8 @@ def mode_params(recording: Recording, mode: str) -> dict[str, str]:
             keys.PARAM_BATCH_SIZE: spec.batch_size,
             keys.PARAM_INPUT_SHAPE: _input_shape(recording),
             keys.PARAM_DTYPE: spec.dtype,
+            keys.PARAM_LOSS: training.loss if training else None,
+            keys.PARAM_OPTIMIZER: training.optimizer if training else None,
             keys.PARAM_PRESET: spec.preset,
             keys.PARAM_LAUNCHES: len(launch_rounds(recording)) or spec.launches,
             keys.PARAM_ROUNDS: spec.rounds,

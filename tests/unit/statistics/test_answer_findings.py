@@ -1,0 +1,106 @@
+"""Findings on answers: which output differs most, whom float64 sides with, what training leaves open."""
+
+import dataclasses
+
+import pytest
+from recordings import make_recording
+
+from mlflow_tfexec.records.answers import OutputDifference, OutputFigures
+from mlflow_tfexec.records.recording import ModeLine
+from mlflow_tfexec.statistics.judge import judge
+
+
+def judged(output, *, mode="xla", status="outputs_differ", details=None, **spec):
+    """Judge a recording in which *mode* has this *output*."""
+    recording = make_recording(statuses={mode: status}, **spec)
+    lines = tuple(
+        line.model_copy(update={"output": output, "details": details})
+        if isinstance(line, ModeLine) and line.mode == mode
+        else line
+        for line in recording.lines
+    )
+    return judge(dataclasses.replace(recording, lines=lines))
+
+
+def finding(judgement, code):
+    (found,) = [one for one in judgement.findings if one.code == code]
+    return found
+
+
+def differing(*outputs, **facts):
+    return OutputDifference(
+        max_abs_error=0.01, max_rel_error=0.02, within_tolerance=False, rtol=1e-3, atol=1e-4, outputs=outputs, **facts
+    )
+
+
+SIZE = OutputFigures(place=1, name="size", within_tolerance=False, max_abs_error=0.01, max_rel_error=0.02)
+SCORES = OutputFigures(place=0, name="scores", within_tolerance=True, max_abs_error=0.0, max_rel_error=0.0)
+
+
+def test_the_output_that_differs_most_is_named():
+    what = finding(judged(differing(SIZE, SCORES)), "outputs_differ").what
+
+    assert what == (
+        "Its outputs differ from eager's by up to 0.01 absolute, 0.02 of the largest value, most in 'size' "
+        "(1 of 2 differ). Allowed: 0.001 of a value plus 0.0001 of the largest."
+    )
+
+
+def test_a_single_output_needs_no_name():
+    alone = SIZE.model_copy(update={"name": None, "place": 0})
+    assert "most in" not in finding(judged(differing(alone)), "outputs_differ").what
+
+
+@pytest.mark.parametrize(
+    ("own", "baseline", "said"),
+    [
+        (
+            0.02,
+            1e-6,
+            "The model in float64 sides with eager: xla is farther from it (0.02 of the largest value, against",
+        ),
+        (
+            1e-6,
+            0.02,
+            "The model in float64 sides with xla: eager is farther from it (1e-06 of the largest value, against",
+        ),
+        (0.02, 0.015, "Both are about as far from the model in float64 (0.02 of the largest value, against 0.015)"),
+    ],
+)
+def test_a_difference_is_blamed_on_the_one_that_is_farther_from_float64(own, baseline, said):
+    judgement = judged(differing(SIZE, SCORES, float64_error=own, baseline_float64_error=baseline))
+
+    assert said in finding(judgement, "outputs_differ").why
+    assert f"xla {own:.2g}" in finding(judgement, "float64_reference").what
+
+
+def test_without_a_reference_nobody_is_blamed():
+    judgement = judged(differing(SIZE, SCORES))
+
+    assert "float64" not in finding(judgement, "outputs_differ").why
+    assert [one for one in judgement.findings if one.code == "float64_reference"] == []
+
+
+def test_answers_that_differ_as_by_another_seed_are_ranked_and_told():
+    output = OutputDifference(max_abs_error=0.5, max_rel_error=0.7, by_seed=True, outputs=(SIZE, SCORES))
+    judgement = judged(output, status="ok", task="train")
+
+    assert finding(judgement, "random_training").mode == "xla"
+    assert "xla" in judgement.ordering
+
+
+@pytest.mark.parametrize(("resolved", "said"), [(True, "predict ran through XLA"), (False, "predict ran without XLA")])
+def test_what_auto_became_is_told(resolved, said):
+    judgement = judged(OutputDifference(), mode="xla", status="ok", details={"jit_compile": resolved})
+
+    assert said in finding(judgement, "predict_jit").what
+
+
+def test_outputs_are_in_the_summary_of_a_mode_and_in_its_json():
+    judgement = judged(differing(SIZE, SCORES))
+
+    assert judgement.mode("xla").outputs == (SIZE, SCORES)
+    (mode,) = [mode for mode in judgement.to_dict()["modes"] if mode["mode"] == "xla"]
+    assert mode["outputs"][0]["name"] == "size"
+    (eager,) = [mode for mode in judgement.to_dict()["modes"] if mode["mode"] == "eager"]
+    assert "outputs" not in eager
