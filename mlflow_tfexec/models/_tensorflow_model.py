@@ -127,6 +127,10 @@ def _prepare_unwrapped(model: Any, function: Any, spec: Spec) -> LoadedModel:
         call = functools.partial(call, model)
     inputs = _inputs(call, tuple(function.input_signature or ()), spec)
     loaded = _with_weights(prepare_step(ModelStep(call=call), inputs, lambda: None), model)
+    if function is not model:
+        for name in _VARIABLES:
+            # Who trains the model looks for them on what is called.
+            setattr(call, name, getattr(model, name, None))
     return _with_finding(loaded, _findings.function_unwrapped(getattr(function, "_jit_compile", None)))
 
 

@@ -175,6 +175,15 @@ def test_every_mode_executes_the_python_function_of_a_decorated_one(load):
     assert "_XlaMustCompile" not in attributes
 
 
+def test_a_decorated_module_can_be_trained(load):
+    assert load("decorated", task="train").training is not None
+
+
+def test_a_restored_graph_has_nothing_to_train(load):
+    with pytest.raises(ValueError, match="no trainable variables"):
+        load("concrete", task="train")
+
+
 def test_a_concrete_function_is_a_restored_graph(load):
     loaded = load("concrete", batch_size=2)
     (x,) = loaded.inputs(0)
