@@ -60,6 +60,8 @@ def run_all(specs: "Sequence[Spec]", delivery: Delivery, spool_dir: str) -> int:
                     break
             if sweep.measured:
                 show(sweep.measured, delivery.report_format)
+                if specs[0].family is not None and not delivery.offline:
+                    say(f"Again: mlflow-tfexec report --family {specs[0].family}")
     except Interrupted as interruption:
         kept = " ".join(str(one.directory) for one in sweep.opened if one.recording_path.exists() and not one.is_logged)
         say(
