@@ -9,6 +9,9 @@ from mlflow_tfexec.models._values import IMAGE_CHANNELS
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.spec import Spec
 
+DEFAULT_DIMENSIONS = "default_dimensions"
+"""Code of the finding that dimensions were filled by the following."""
+
 DEFAULT_LENGTH = 128
 """Of a sequence, in tokens or steps; of anything that is not said otherwise."""
 DEFAULT_SIDE = 224
@@ -118,7 +121,7 @@ def _batch(own: int | None, spec: Spec) -> int:
 
 def _default_dimensions(filled: Sequence[str]) -> Finding:
     return Finding(
-        code="default_dimensions",
+        code=DEFAULT_DIMENSIONS,
         what=f"The model leaves dimensions of its input open; they were filled: {', '.join(filled)}.",
         why="Times and orderings depend on them.",
         what_to_try="Give the size that you use with --input-shape.",

@@ -1,11 +1,12 @@
 """The sets of inputs of one benchmark: made up, or given and used in turn."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mlflow_tfexec.models._dimensions import Leaf, fill
+from mlflow_tfexec.models._dimensions import DEFAULT_DIMENSIONS, Leaf, fill
 from mlflow_tfexec.models._fit import as_given, fit, not_finite
 from mlflow_tfexec.models._given import load_sets
 from mlflow_tfexec.models._inputs import TensorFacts, hash_inputs, leaves, make_array, map_leaves, to_device, values_of
@@ -36,12 +37,34 @@ class InputSets:
         moved: Arguments = to_device(self.arrays(number))
         return moved
 
+    def host_values(self, number: int) -> Arguments:
+        """Give one set on the host, as every mode takes it: arrays, and tensors of text, which no accelerator holds."""
+        kept: Arguments = map_leaves(
+            lambda _, leaf: to_device(leaf) if leaf is not None and leaf.dtype.kind == "O" else leaf,
+            self.arrays(number),
+        )
+        return kept
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Say with an error of the model's that its inputs have dimensions of our choice, if they have."""
+        try:
+            yield
+        except Exception as error:
+            filled = next((finding.what for finding in self.findings if finding.code == DEFAULT_DIMENSIONS), None)
+            if filled is None or isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError":
+                raise
+            raise ValueError(
+                f"{filled} With them it raised what follows; give others with --input-shape. "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
     def on(self, loaded: LoadedModel) -> LoadedModel:
         """Give *loaded* with these inputs: on the device, or on the host where their way is to be timed."""
         shape = self.facts[0].shape if self.facts else ()
         return replace(
             loaded,
-            inputs=self.arrays if self.include_transfer else self.tensors,
+            inputs=self.host_values if self.include_transfer else self.tensors,
             input_facts=self.facts,
             batch_size=shape[0] if shape else None,
             inputs_sha256=self.sha256,

@@ -45,7 +45,8 @@ def prepare_step(step: ModelStep, inputs: InputSets, find_weights: Callable[[], 
 
     *find_weights* gives the variables once the step has been called; what is no list of them is not known.
     """
-    _build(step.call, inputs.tensors(0))
+    with inputs.blamed():
+        _build(step.call, inputs.tensors(0))
     weights = find_weights()
     return inputs.on(
         LoadedModel(

@@ -253,3 +253,34 @@ def test_the_same_seed_gives_the_same_values_and_the_device_holds_them(dtype, sh
     moved = to_device(array)
     assert moved.dtype.name == dtype
     np.testing.assert_array_equal(np.asarray(moved), array)
+
+
+def test_an_error_of_the_model_on_dimensions_of_our_choice_says_that_they_were():
+    import keras
+
+    places = keras.layers.Embedding(64, 2)
+    start = keras.layers.Input((None, 2))
+    model = keras.Model(start, start + places(keras.ops.arange(64)))
+
+    with pytest.raises(ValueError, match=r"they were filled: .* \(None, 2\) as \(128, 2\)\. .* --input-shape\. \w+:"):
+        load(model)
+    assert load(model, input_shape=(64, 2)).input_facts[0].shape == (1, 64, 2)
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph", "keras_predict"])
+def test_a_mode_that_times_the_transfer_answers_the_same_and_is_traced_once(mode):
+    import keras
+
+    from mlflow_tfexec.modes import all_modes
+
+    inputs = {"word": keras.layers.Input((1,), dtype="string", name="word")}
+    inputs["ids"] = keras.layers.Input((4,), dtype="int32", name="ids")
+    words = keras.layers.StringLookup(vocabulary=["a", "b"], output_mode="one_hot")(inputs["word"])
+    model = keras.Model(inputs, keras.layers.Concatenate()([words, keras.layers.CategoryEncoding(9)(inputs["ids"])]))
+    loaded, moved = load(model, include_transfer=True, batch_size=3), load(model, batch_size=3)
+    call = all_modes()[mode].prepare(loaded.step).behind_transfer(to_device)
+
+    for number in range(3):
+        answer = call.on(loaded.inputs(number)).run()
+        np.testing.assert_allclose(answer, moved.step.call(*moved.inputs(number)))
+    assert call.traces() <= 1
