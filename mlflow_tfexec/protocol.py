@@ -37,6 +37,8 @@ class ModelSource(Message):
     """Directory of Python modules that came with the model."""
     pickles: tuple[str, ...] = ()
     """Files of pickled custom objects that came with the model. Opening one runs whatever code it holds."""
+    input_shape: tuple[int, ...] | None = None
+    """Shape of one item, as whoever logged the model described its one input. None: it has several, or an open size."""
 
 
 class Start(Message):

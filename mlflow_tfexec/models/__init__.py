@@ -88,6 +88,9 @@ def _load(spec: Spec, source: ModelSource | None) -> LoadedModel:
     if source.pickles and not spec.safe_mode:
         unpickle_custom_objects(source.pickles)
     local = spec.model_copy(update={"model": os.path.abspath(source.path)})  # noqa: PTH100 - a text, not a Path
+    if source.input_shape is not None and not (spec.input_shape or spec.input_shapes or spec.inputs):
+        # For a model that leaves sizes open, or does not say at all what it takes.
+        local = local.model_copy(update={"input_shape": source.input_shape})
     try:
         return _kind_of(local.model).load(local)
     except ValueError as error:

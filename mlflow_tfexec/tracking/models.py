@@ -1,5 +1,6 @@
 """Bring a model from MLflow to this machine, by the native flavor: what is measured is the model, never a wrapper."""
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -49,7 +50,8 @@ def fetch_model(reference: str, *, uri: str, directory: Path) -> ModelSource:
         place = _locate(connect(uri), reference)
     with quiet(TRANSFERRING, uri), _told(reference, uri):
         # The description first: a model of another kind may be large.
-        flavor, settings = _read_flavor(reference, _download(f"{place.root}/{_DESCRIPTION}", directory))
+        description = _read_description(reference, _download(f"{place.root}/{_DESCRIPTION}", directory))
+        flavor, settings = _flavor(reference, description["flavors"])
         root = _download(place.root, directory)
     path = _model_path(reference, flavor, settings, root)
     code = _inside(reference, root, settings.get("code"))
@@ -57,6 +59,8 @@ def fetch_model(reference: str, *, uri: str, directory: Path) -> ModelSource:
         path=str(path.absolute()),
         origin=ModelOrigin(uri=place.uri, flavor=flavor, model_id=place.model_id, run_id=place.run_id),
         import_path=str(code.absolute()) if code is not None and code.is_dir() else None,
+        # A SavedModel says itself what each of its endpoints takes.
+        input_shape=_input_shape(description.get("signature")) if path.is_file() else None,
         pickles=tuple(str(found.absolute()) for found in sorted(path.parent.glob("*custom_objects.cloudpickle"))),
     )
 
@@ -105,17 +109,21 @@ def _download(uri: str, directory: Path) -> Path:
     return Path(download_artifacts(artifact_uri=uri, dst_path=str(directory)))
 
 
-def _read_flavor(reference: str, description: Path) -> tuple[str, Mapping[str, Any]]:
-    """Read which flavor the model is of, and the flavor's settings."""
+def _read_description(reference: str, description: Path) -> Mapping[str, Any]:
+    """Read what MLflow wrote of the model, its flavors at least."""
     import yaml
 
     try:
         read = yaml.safe_load(description.read_text(encoding="utf-8"))
     except (yaml.YAMLError, OSError, UnicodeDecodeError, RecursionError):
         read = None
-    flavors = read.get("flavors") if isinstance(read, dict) else None
-    if not isinstance(flavors, dict):
+    if not isinstance(read, dict) or not isinstance(read.get("flavors"), dict):
         raise TrackingError(f"{reference!r} is no MLflow model: its file {_DESCRIPTION} cannot be read.")
+    return read
+
+
+def _flavor(reference: str, flavors: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Choose the flavor that the model is loaded by, with its settings."""
     for flavor in _FLAVORS:
         if isinstance(flavors.get(flavor), dict):
             return flavor, flavors[flavor]
@@ -123,6 +131,20 @@ def _read_flavor(reference: str, description: Path) -> tuple[str, Mapping[str, A
     raise TrackingError(
         f"{reference!r} is of flavor {names}. Only models of the flavors keras and tensorflow are benchmarked."
     )
+
+
+def _input_shape(signature: Any) -> tuple[int, ...] | None:
+    """Read the shape of one item off a signature. None: it has not one tensor, or not all of its sizes.
+
+    Source: https://mlflow.org/docs/latest/ml/model/signatures/
+    """
+    try:
+        (tensor,) = json.loads(signature["inputs"])
+        batch, *item = tensor["tensor-spec"]["shape"]
+    except (TypeError, KeyError, ValueError, RecursionError):
+        return None
+    is_whole = batch == -1 and item and all(isinstance(size, int) and size > 0 for size in item)
+    return tuple(item) if is_whole else None
 
 
 def _model_path(reference: str, flavor: str, settings: Mapping[str, Any], root: Path) -> Path:

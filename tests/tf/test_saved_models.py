@@ -48,6 +48,8 @@ def place(device_facts, tmp_path_factory):
     own = import_named(str(place / "own_layers.py"), "Doubled")
     keras.Sequential([inputs, own()]).save(place / "own.keras")
     keras.Sequential([inputs, own()]).save(place / "own.h5")
+    picture = keras.layers.Input((None, None, 3))
+    keras.Sequential([picture, keras.layers.Conv2D(1, 2)]).save(place / "open.keras")
     half = keras.layers.Dense(2, dtype="mixed_float16")
     keras.Sequential([inputs, half]).save(place / "half.keras")
 
@@ -194,6 +196,12 @@ def test_a_damaged_description_inside_a_whole_file_is_the_models_error(place, tm
 
 def origin():
     return ModelOrigin(uri="models:/m-1", flavor="tensorflow")
+
+
+def test_a_shape_that_came_with_a_model_fills_what_the_model_leaves_open(place):
+    source = ModelSource(path=str(place / "open.keras"), origin=origin(), input_shape=(9, 8, 3))
+    assert fetched(source).input_facts[0].shape == (1, 9, 8, 3)
+    assert fetched(source, input_shape=(5, 6, 3)).input_facts[0].shape == (1, 5, 6, 3)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Models in MLflow: found by every kind of reference, brought here by the native flavor, refused in a line or two."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -186,6 +187,27 @@ def test_a_description_that_leads_out_of_the_model_is_refused(registry, refusal,
     root = registry.files(f"flavors:\n  keras:\n    {setting}\n", "data/model.keras")
 
     assert "a path that leads out of it. It was not opened." in refusal(registry.logged(root))
+
+
+def signature(shape, times=1):
+    one = {"type": "tensor", "tensor-spec": {"dtype": "float32", "shape": shape}}
+    return KERAS + f"signature:\n  inputs: '{json.dumps([one] * times)}'\n"
+
+
+@pytest.mark.parametrize(
+    ("description", "shape"),
+    [
+        (signature([-1, 32, 32, 3]), (32, 32, 3)),
+        (signature([-1, -1, 3]), None),
+        (signature([-1]), None),
+        (signature([-1, 4], times=2), None),
+        (KERAS, None),
+        (KERAS + "signature:\n  inputs: nonsense\n", None),
+        (KERAS + "signature: 7\n", None),
+    ],
+)
+def test_the_shape_of_the_one_input_is_read_off_the_signature(registry, fetch, description, shape):
+    assert fetch(registry.logged(registry.files(description, "data/model.keras"))).input_shape == shape
 
 
 def test_a_model_without_its_file_is_refused(registry, refusal):
