@@ -2,20 +2,12 @@
 
 import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
+from mlflow_server import serving
 
 from mlflow_tfexec.tracking.destination import Destination
-
-# Before the first import of MLflow: tests report to nobody.
-os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 
 ENVIRONMENT = {
     "tensorflow": {
@@ -85,38 +77,8 @@ def server(template, tmp_path_factory):
     """Give the URI of a real tracking server with a database of its own."""
     directory = tmp_path_factory.mktemp("server")
     shutil.copy(template, directory / "server.db")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    command += ["--backend-store-uri", f"sqlite:///{directory / 'server.db'}"]
-    command += ["--artifacts-destination", str(directory / "artifacts")]
-    environ = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    with (directory / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=directory, env=environ, stdout=log, stderr=log, start_new_session=os.name == "posix"
-        )
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/health", process, directory / "log")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGTERM)
-        else:
-            process.terminate()
-        process.wait(timeout=30)
-
-
-def _wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
-    for _ in range(600):
-        if process.poll() is not None:
-            pytest.fail(f"The server ended at once:\n{log.read_text()[-2000:]}")
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"The server did not start within a minute:\n{log.read_text()[-2000:]}")
+    with serving(directory, directory / "server.db") as uri:
+        yield uri
 
 
 @pytest.fixture
