@@ -30,11 +30,10 @@ def publish(
         "report.html": formats["html"].render(table).encode(),
     }
     [benchmark] = table.benchmarks
-    picture = benchmark.picture
-    if picture is not None:
-        artifacts["latency.png"] = picture
+    context = " · ".join(filter(None, (*benchmark.headline[1:], benchmark.scope)))
     for drawing in reports.drawings(recording, judgement):
-        artifacts[f"{drawing.name}.png"] = drawing.png(heading=f"{judgement.model}: {drawing.title}")
+        heading = f"{judgement.model}: {drawing.title}"
+        artifacts[f"{drawing.name}.png"] = drawing.png(heading=heading, context=context)
     logged = log_benchmark(recording, judgement, destination, artifacts=artifacts, note=note)
     spooled.mark_logged({"tracking_uri": logged.tracking_uri, "run_id": logged.run_id})
     return logged

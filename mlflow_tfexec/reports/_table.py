@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 
 from mlflow_tfexec import units
@@ -13,7 +12,6 @@ from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording
 from mlflow_tfexec.records.spec import BASELINE, is_control
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._facts import Fact, Machine, facts, machine
-from mlflow_tfexec.reports._latency_picture import latency_png
 from mlflow_tfexec.reports._pairs import Pair, pair
 from mlflow_tfexec.reports._text import plain
 
@@ -104,11 +102,6 @@ class BenchmarkTable:
     findings: tuple[Finding, ...]
     where: tuple[Fact, ...]
     """Where else to look, given by the caller."""
-
-    @cached_property
-    def picture(self) -> bytes | None:
-        """Every timed call as a PNG, drawn once however many reports show it. None: nothing was timed."""
-        return latency_png(self.recording, self.judgement)
 
     @property
     def headline(self) -> tuple[str, ...]:
