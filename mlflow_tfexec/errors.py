@@ -35,7 +35,7 @@ class SpoolError(TfexecError):
 
 
 class LoggingFailed(TfexecError):  # noqa: N818 - reads as the sentence it is
-    """The measurement is on disk, but MLflow did not take it; `sync` will try again."""
+    """MLflow did not take what was to be written. A measurement is on disk, and `sync` will try again."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 def command(
     directories: Annotated[
-        list[str] | None, typer.Argument(help="Directories of the spool; none: all that is not logged yet.")
+        list[str] | None,
+        typer.Argument(help="Directories of benchmarks in the spool; none: all that MLflow does not have yet."),
     ] = None,
-    tracking_uri: Annotated[str, typer.Option(help="Log here instead of where each benchmark was meant to go.")] = AUTO,
+    tracking_uri: Annotated[str, typer.Option(help="Log here; auto: where each benchmark was meant to go.")] = AUTO,
     spool_dir: Annotated[
-        str, typer.Option(help="The spool; auto: $MLFLOW_TFEXEC_SPOOL or ~/.mlflow-tfexec/spool.")
+        str, typer.Option(help="The spool; auto: $MLFLOW_TFEXEC_SPOOL, else ~/.mlflow-tfexec/spool.")
     ] = AUTO,
 ) -> int:
     """Log spooled benchmarks to MLflow. Doing it twice makes no second copy."""
