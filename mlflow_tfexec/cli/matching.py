@@ -24,7 +24,7 @@ def load_matching(options: QueryOptions, *, tracking_uri: str) -> list["Recordin
         TrackingError: the store does not answer, or an experiment is not there.
     """
     from mlflow_tfexec.tracking.query import find_benchmarks
-    from mlflow_tfexec.tracking.reader import find_recording
+    from mlflow_tfexec.tracking.reader import read_recording
 
     where = unless_auto(tracking_uri)
     found = find_benchmarks(build_query(options, default_limit=None if options.given else 1), tracking_uri=where)
@@ -33,7 +33,7 @@ def load_matching(options: QueryOptions, *, tracking_uri: str) -> list["Recordin
     recordings = []
     for one in found:
         try:
-            recordings.append(find_recording(one.run_id, tracking_uri=where))
+            recordings.append(read_recording(one, tracking_uri=where))
         except RecordingError as error:
             _say(f"{error} Left out.")
         else:

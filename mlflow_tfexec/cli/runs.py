@@ -108,7 +108,7 @@ def _json(found: Sequence["FoundBenchmark"]) -> str:
 
 def _record(one: "FoundBenchmark") -> dict[str, Any]:
     content = dataclasses.asdict(one)
-    del content["started_ms"]
+    del content["started_ms"], content["artifact_uri"]
     return {"started": _started(one, "%Y-%m-%dT%H:%M:%SZ")} | content
 
 

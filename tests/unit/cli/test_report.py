@@ -183,15 +183,15 @@ def store(monkeypatch):
             asked.append((query, tracking_uri))
             return found[: query.limit]
 
-        def find_recording(reference, *, tracking_uri):
-            asked.append((reference, tracking_uri))
-            recording, _ = benchmarks[int(reference.removeprefix("run"))]
+        def read_recording(one, *, tracking_uri):
+            asked.append((one.run_id, tracking_uri))
+            recording, _ = benchmarks[found.index(one)]
             if recording is None:
-                raise RecordingError(f"Run {reference!r} has no readable recording: \x1b[2Jgone.")
+                raise RecordingError(f"Run {one.run_id!r} has no readable recording: \x1b[2Jgone.")
             return recording
 
         monkeypatch.setattr("mlflow_tfexec.tracking.query.find_benchmarks", find_benchmarks)
-        monkeypatch.setattr("mlflow_tfexec.tracking.reader.find_recording", find_recording)
+        monkeypatch.setattr("mlflow_tfexec.tracking.reader.read_recording", read_recording)
         return asked
 
     return fill
