@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import uuid
 from pathlib import Path
 
+import postgresql_server
 import pytest
 from mlflow_server import serving
 
@@ -46,17 +48,51 @@ def template(tmp_path_factory):
 
 
 @pytest.fixture
-def store(template, tmp_path):
+def store(sqlite_store):
     """Give the tracking URI of a store with one experiment, `mine`."""
-    return _copy_store(template, tmp_path)
+    return sqlite_store
 
 
-def _copy_store(template: Path, directory: Path) -> str:
+@pytest.fixture(params=["sqlite_store", "postgresql_store"], ids=["sqlite", "postgresql"])
+def each_store(request):
+    """Give a store of each kind, for claims that rest on what a database makes of them."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def sqlite_store(template, tmp_path):
+    """Give a store in a file."""
+    path = tmp_path / "store.db"
+    shutil.copy(template, path)
+    return _with_experiment(f"sqlite:///{path}", tmp_path)
+
+
+@pytest.fixture
+def postgresql_store(postgresql, tmp_path):
+    """Give a store in a database of a PostgreSQL server."""
+    name = uuid.uuid4().hex
+    yield _with_experiment(postgresql.create(name, template="template"), tmp_path)
+    postgresql.drop(name)
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    """Give a PostgreSQL server whose database `template` has MLflow's tables and nothing in it."""
     from mlflow import MlflowClient
 
-    path = directory / "store.db"
-    shutil.copy(template, path)
-    uri = f"sqlite:///{path}"
+    absent = postgresql_server.missing()
+    if absent is not None:
+        # Where everything is to be checked, nothing is left out silently.
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(absent)
+    with postgresql_server.running() as server:
+        MlflowClient(server.create("template")).delete_experiment("0")
+        server.disconnect("template")
+        yield server
+
+
+def _with_experiment(uri: str, directory: Path) -> str:
+    from mlflow import MlflowClient
+
     MlflowClient(uri).create_experiment("mine", artifact_location=(directory / "artifacts").as_uri())
     return uri
 
@@ -64,7 +100,7 @@ def _copy_store(template: Path, directory: Path) -> str:
 @pytest.fixture
 def mine(store):
     """Give the experiment `mine` of the store as a destination."""
-    return Destination(tracking_uri=store, experiment_name="mine")
+    return Destination(tracking_uri=store, access_uri=store, experiment_name="mine")
 
 
 @pytest.fixture
