@@ -40,8 +40,7 @@ def publish(
     [benchmark] = table.benchmarks
     context = " · ".join(filter(None, (*benchmark.headline[1:], benchmark.scope)))
     for drawing in reports.drawings(recording, judgement):
-        heading = f"{judgement.model}: {drawing.title}"
-        artifacts[f"{drawing.name}.png"] = drawing.png(heading=heading, context=context)
+        artifacts[f"{drawing.name}.png"] = drawing.png(heading=judgement.model, context=context)
     logged = log_benchmark(recording, judgement, destination, artifacts=artifacts, note=note)
     spooled.mark_logged({"tracking_uri": logged.tracking_uri, "run_id": logged.run_id})
     return logged

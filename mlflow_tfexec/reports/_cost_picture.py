@@ -11,8 +11,7 @@ from mlflow_tfexec.records.judgement import Judgement, ModeSummary
 from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.records.spec import BASELINE, is_control
 from mlflow_tfexec.reports._drawing import Drawing
-from mlflow_tfexec.reports._look import GRID, NAME_SIZE, PAPER, TICK_SIZE, WIDTH_IN, fitted, line_look
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.reports._look import GRID, NAME_SIZE, PAPER, TICK_SIZE, WIDTH_IN, fitted, line_look, named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,8 +35,7 @@ class _Cost:
 
     @property
     def name(self) -> str:
-        differs = " (outputs differ)" if self.summary.status == "outputs_differ" else ""
-        return f"{plain(self.summary.mode)}{differs}"
+        return named(self.summary)
 
     def total_ms(self, calls: float) -> float:
         """Time of *calls* calls in all, the first included."""

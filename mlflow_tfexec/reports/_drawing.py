@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from mlflow_tfexec.reports._look import GRID, INK, NOTE_SIZE, SOFT, VARIABLES, fitted
+from mlflow_tfexec.reports._look import GREY, GRID, INK, NOTE_SIZE, SOFT, VARIABLES, fitted
 from mlflow_tfexec.reports._text import plain
 
 if TYPE_CHECKING:
@@ -68,15 +68,17 @@ class Drawing:
         """Draw the content of a PNG file. Same recording, same bytes (with the same matplotlib).
 
         Args:
-            heading: above the picture; the title and the caption are there in any case.
-            context: below it, such as on what it was measured.
+            heading: beside the title above the picture, such as the model.
+            context: before the caption below it, such as the machine.
         """
         width = round(self.width_in * _LETTERS_PER_INCH)
         lines = [*textwrap.wrap(plain(context), width, max_lines=2, placeholder=" …")]
         lines += textwrap.wrap(plain(self.caption), width)
         with own_style():
             figure = self._figure(self.height_in + 0.3 + _LINE_IN * len(lines))
-            head = fitted(plain(heading), room_in=self.width_in * 0.97, size=_HEADING_SIZE, weight="bold")
+            head = fitted(
+                f"{self.title}: {plain(heading)}", room_in=self.width_in * 0.97, size=_HEADING_SIZE, weight="bold"
+            )
             # Not as math: a dollar sign in a name is a dollar sign.
             figure.suptitle(head, x=0.01, ha="left", fontsize=_HEADING_SIZE, fontweight="bold", parse_math=False)
             notes = "\n".join(lines)
@@ -106,8 +108,15 @@ def own_style() -> Iterator[None]:
     """Keep the user's own style out, which could turn the paper black or send every text through TeX."""
     import matplotlib.style
 
-    parts = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color", "hatch.color")
-    fixed = {"svg.hashsalt": "mlflow-tfexec", "svg.fonttype": "path", "grid.color": GRID, **dict.fromkeys(parts, INK)}
+    inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    fixed = {
+        "svg.hashsalt": "mlflow-tfexec",
+        "svg.fonttype": "path",
+        "grid.color": GRID,
+        "hatch.color": GREY,
+        "hatch.linewidth": 0.4,
+        **dict.fromkeys(inked, INK),
+    }
     with matplotlib.style.context(["default", fixed]), warnings.catch_warnings():
         # A name may hold letters that the font lacks; a box in their place is no reason to warn.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -172,7 +181,9 @@ def _rounded(number: str, digits: int) -> str:
 
 def _name_colors(element: ET.Element) -> None:
     """Put a variable before every colour, which stays as what to take where no style sheet sets the variable."""
-    style = element.attrib.get("style")
+    # As a style, where they are attributes: these know no variables in some browsers.
+    own = [f"{key}: {element.attrib.pop(key)}" for key in ("fill", "stroke") if key in element.attrib]
+    style = "; ".join([*own, *filter(None, [element.attrib.get("style", "").rstrip("; ")])])
     if style:
         element.attrib["style"] = re.sub("#[0-9a-f]{6}", _as_variable, style)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from mlflow_tfexec.records.recording import Recording
+from mlflow_tfexec.records.recording import Header, Recording
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._text import plain
 
@@ -54,11 +54,11 @@ def machine(recording: Recording) -> Machine:
     )
 
 
-def inputs(recording: Recording) -> str | None:
+def inputs(header: Header) -> str | None:
     """Write the shapes and dtypes of the inputs, batch included. None: not recorded."""
     texts = []
-    for tensor in recording.header.inputs:
-        name = f"{tensor.name} " if tensor.name and len(recording.header.inputs) > 1 else ""
+    for tensor in header.inputs:
+        name = f"{tensor.name} " if tensor.name and len(header.inputs) > 1 else ""
         texts.append(plain(f"{name}{_numbers.shape(tensor.shape)} {tensor.dtype}"))
     return ", ".join(texts) or None
 
@@ -70,7 +70,7 @@ def facts(recording: Recording) -> tuple[Fact, ...]:
     texts = {
         "model": plain(spec.model),
         "task": plain(spec.task),
-        "input": inputs(recording),
+        "input": inputs(recording.header),
         "dtype policy": plain(spec.dtype),
         "GPU": known.gpu,
         "CPU": known.cpu,

@@ -21,6 +21,7 @@ from mlflow_tfexec.reports._look import (
     label_row,
     log_ticks,
     look,
+    named,
     plain_axis,
     round_ticks,
 )
@@ -99,7 +100,7 @@ def latency_drawing(recording: Recording, judgement: Judgement) -> Drawing | Non
         width_in=WIDTH_IN,
         height_in=0.6 + 0.62 * len(strips),
         draw=lambda figure: _draw(figure, strips, scale),
-        heads=("mode", "calls", "shortest", "5 %", "25 %", "median", "75 %", "95 %", "longest", "note"),
+        heads=("mode", "calls", "shortest", "5 %", "25 %", "median", "75 %", "95 %", "longest"),
         rows=tuple(_row(strip) for strip in strips),
     )
 
@@ -115,7 +116,7 @@ def _strips(recording: Recording, judgement: Judgement) -> list[_Strip]:
 
 def _row(strip: _Strip) -> tuple[str, ...]:
     durations = (_numbers.duration_like(value, like_ms=strip.median_ms) for value in strip.percentiles_ms)
-    return (plain(strip.summary.mode), f"{len(strip.calls_ms):,}", *durations, look(strip.summary)[0])
+    return (named(strip.summary), f"{len(strip.calls_ms):,}", *durations)
 
 
 def _scale(strips: Sequence[_Strip]) -> _Scale:

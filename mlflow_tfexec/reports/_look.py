@@ -66,6 +66,12 @@ def look(summary: ModeSummary) -> tuple[str, str, str]:
     return ("A/A control", CONTROL, "D") if is_control(summary.mode) else ("", RANKED, "o")
 
 
+def named(summary: ModeSummary) -> str:
+    """Name a mode in a table, and what is special about it."""
+    note = look(summary)[0]
+    return f"{plain(summary.mode)} ({note})" if note else plain(summary.mode)
+
+
 def line_look(place: int) -> tuple[str, str | tuple[int, tuple[int, ...]]]:
     """Choose (colour, dashes) of a line that crosses others. No two of the first 49 are alike."""
     turn = place // len(_COLORS)
@@ -88,10 +94,11 @@ def width_in(text: str, *, size: float, weight: str = "normal") -> float:
 
 def fitted(text: str, *, room_in: float, size: float, weight: str = "normal") -> str:
     """Return *text* as far as it fits into *room_in* inches, with an ellipsis where something is missing."""
-    text = shortened(text, _LONGEST)
-    while len(text) > 1 and width_in(text, size=size, weight=weight) > room_in:
-        text = shortened(text, len(text) - 1)
-    return text
+    shown = shortened(text, _LONGEST)
+    while len(shown) > 1 and (taken_in := width_in(shown, size=size, weight=weight)) > room_in:
+        # By about as much as is too much, and not letter by letter.
+        shown = shortened(text, min(len(shown) - 1, max(1, round(len(shown) * room_in / taken_in))))
+    return shown
 
 
 def label_row(axes: "Axes", place: float, *, name: str, note: str, value: str) -> None:

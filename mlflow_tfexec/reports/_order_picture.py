@@ -24,6 +24,7 @@ from mlflow_tfexec.reports._look import (
     fitted,
     log_ticks,
     look,
+    named,
     round_ticks,
 )
 from mlflow_tfexec.reports._text import plain
@@ -91,7 +92,7 @@ def order_drawing(recording: Recording, judgement: Judgement) -> Drawing | None:
         width_in=WIDTH_IN,
         height_in=0.75 + 0.95 * len(tracks),
         draw=lambda figure: _draw(figure, tracks, starts),
-        heads=("launch", *(plain(track.summary.mode) for track in tracks)),
+        heads=("launch", *(named(track.summary) for track in tracks)),
         rows=tuple((str(launch + 1), *(_cell(track, launch) for track in tracks)) for launch in starts),
     )
 

@@ -16,6 +16,7 @@ from mlflow_tfexec.reports._look import (
     label_row,
     log_ticks,
     look,
+    named,
     plain_axis,
     round_ticks,
 )
@@ -65,8 +66,8 @@ def speedup_drawing(judgement: Judgement) -> Drawing | None:
         width_in=WIDTH_IN,
         height_in=0.6 + 0.46 * len(lines),
         draw=lambda figure: _draw(figure, lines),
-        heads=("mode", "speed-up", "note"),
-        rows=tuple((line.name, line.text, look(line.summary)[0]) for line in lines),
+        heads=("mode", "speed-up"),
+        rows=tuple((named(line.summary), line.text) for line in lines),
     )
 
 

@@ -16,8 +16,7 @@ def render(table: Table) -> str:
         benchmarks=table.benchmarks,
         control_note=CONTROL_NOTE,
         matrix=lambda benchmark: matrix(benchmark.judgement),
-        drawings=lambda benchmark: drawings(benchmark.recording, benchmark.judgement),
     )
 
 
-FORMAT = Format(name="html", extension=".html", render=render)
+FORMAT = Format(name="html", extension=".html", render=render, draw=drawings)

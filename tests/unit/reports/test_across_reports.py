@@ -153,7 +153,7 @@ def test_the_picture_says_what_its_table_says_and_is_well_formed():
 
 
 def test_a_picture_that_nobody_could_read_is_left_out():
-    recordings = [recording(letter, launches=2, rounds=1, calls=1) for letter in "abcdef"]
+    recordings = [recording(letter, launches=2, rounds=1, calls=1) for letter in "abcdefg"]
 
     assert matrix_drawing(across_table(recordings, compare_across(recordings))) is None
 
