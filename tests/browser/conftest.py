@@ -1,35 +1,11 @@
-"""Pages in a real browser, and a record of all that they do there."""
+"""A real browser, and pages in it."""
 
 import os
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import chromium
 import pytest
-
-
-@dataclass
-class Watched:
-    """A page with the address of every request, every complaint (text, where it comes from) and every dialog."""
-
-    page: object
-    requests: list[str] = field(default_factory=list)
-    complaints: list[tuple[str, str]] = field(default_factory=list)
-    dialogs: list[str] = field(default_factory=list)
-
-    def __post_init__(self):
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.complaints.append((str(error), self.page.url)))
-        self.page.on("dialog", self._dismiss)
-
-    def _hear(self, message):
-        if message.type in {"error", "warning"}:
-            self.complaints.append((message.text, message.location["url"]))
-
-    def _dismiss(self, dialog):
-        self.dialogs.append(dialog.message)
-        dialog.dismiss()
+from watched import Watched
 
 
 @pytest.fixture(scope="session")
@@ -50,26 +26,39 @@ def browser(executable):
         yield browser
 
 
-@pytest.fixture
-def watch(browser):
-    """Give a function that opens an address in a fresh browser profile and returns the page, watched.
+@pytest.fixture(scope="module")
+def profile(browser):
+    """Give a function that opens a browser profile with these options, or the one that is open already.
 
-    Only files and this machine can be reached; whatever else a page asks for is recorded and refused.
+    Only files and this machine can be reached; whatever else a page asks for is refused.
     """
-    contexts = []
+    profiles = {}
 
-    def open_watched(address, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        context.set_default_timeout(30_000)
-        context.route(lambda url: not _is_here(url), lambda route: route.abort())
-        watched = Watched(context.new_page())
+    def opened(**options):
+        key = repr(sorted(options.items()))
+        if key not in profiles:
+            profiles[key] = browser.new_context(**options)
+            profiles[key].set_default_timeout(60_000)
+            profiles[key].route(lambda url: not _is_here(url), lambda route: route.abort())
+        return profiles[key]
+
+    return opened
+
+
+@pytest.fixture
+def watch(profile):
+    """Give a function that opens an address and returns the page, watched. The page is closed after the test."""
+    pages = []
+
+    def opened(address, **options):
+        watched = Watched(profile(**options).new_page())
+        pages.append(watched.page)
         watched.page.goto(address, wait_until="load")
         return watched
 
-    yield open_watched
-    for context in contexts:
-        context.close()
+    yield opened
+    for page in pages:
+        page.close()
 
 
 def _is_here(url):

@@ -29,7 +29,8 @@ HOSTILE_NAME = "<img src=x onerror=alert(1)>"
 CONTRASTS = """() => {
   const channels = color => color.match(/[\\d.]+/g).map(Number);
   const luminance = color => {
-    const [r, g, b] = channels(color).map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const linear = c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = channels(color).map(c => linear(c / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const isOpaque = color => channels(color).length === 3 || channels(color)[3] === 1;
