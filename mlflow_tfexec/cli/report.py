@@ -1,6 +1,6 @@
 """`mlflow-tfexec report`: say again what was measured, in any format."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +11,7 @@ from mlflow_tfexec.cli.shared_options import FormatOption, LogOption, OutputOpti
 from mlflow_tfexec.errors import EXIT_DONE, RequestError
 
 if TYPE_CHECKING:
+    from mlflow_tfexec.records.judgement import Judgement
     from mlflow_tfexec.records.recording import Recording
 
 
@@ -39,9 +40,14 @@ def command(
     # Before anything is read: whoever waits for a report should not learn at its end that it cannot be kept.
     destination = report_destination(tracking_uri) if log else None
     named = [reference for reference in references or () if unless_auto(reference) is not None]
-    recordings = _load(named, query, tracking_uri)
-    entries = [(recording, judge(recording, margin=chosen_margin)) for recording in recordings]
-    table = reports.table(entries, margin=chosen_margin)
+
+    def judged(recording: "Recording") -> "tuple[Recording, Judgement]":
+        return recording, judge(recording, margin=chosen_margin)
+
+    # One after the other, and `map` holds on to none: all of them together might not fit into memory.
+    entries = map(judged, _load(named, query, tracking_uri))
+    draw = format_.draw if destination is None else reports.drawings
+    table = reports.table(entries, margin=chosen_margin, draw=draw)
     emit(table, format_, output=output)
     if destination is not None:
         texts = {one.extension: one.render(table) for one in reports.formats().values()}
@@ -49,8 +55,8 @@ def command(
     return EXIT_DONE
 
 
-def _load(references: Sequence[str], query: query_options.QueryOptions, tracking_uri: str) -> "Sequence[Recording]":
-    """Read what is named, or else what matches."""
+def _load(references: Sequence[str], query: query_options.QueryOptions, tracking_uri: str) -> "Iterator[Recording]":
+    """Read what is named, or else what matches, each as it is asked for."""
     from mlflow_tfexec.cli.matching import load_matching
     from mlflow_tfexec.cli.references import load_reference
 
@@ -61,4 +67,4 @@ def _load(references: Sequence[str], query: query_options.QueryOptions, tracking
         )
     if not references:
         return load_matching(query, tracking_uri=tracking_uri)
-    return [load_reference(reference, tracking_uri=tracking_uri) for reference in references]
+    return (load_reference(reference, tracking_uri=tracking_uri) for reference in references)
