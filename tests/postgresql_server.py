@@ -54,15 +54,11 @@ class PostgreSQLServer:
         self.disconnect(database)
         self._execute(f'DROP DATABASE "{database}"')
 
-    def analyze(self, database: str) -> None:
-        """Bring the planner's statistics up to date, as the server does by itself within minutes."""
-        self._execute("VACUUM ANALYZE", database)
-
-    def _execute(self, statement: str, database: str = "postgres") -> None:
+    def _execute(self, statement: str) -> None:
         import psycopg2
 
         connection = psycopg2.connect(
-            host="127.0.0.1", port=self.port, user=_USER, password=self.password, dbname=database
+            host="127.0.0.1", port=self.port, user=_USER, password=self.password, dbname="postgres"
         )
         try:
             connection.autocommit = True  # these statements take no transaction
