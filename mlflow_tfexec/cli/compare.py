@@ -37,7 +37,7 @@ def command(
     from mlflow_tfexec.cli.output import deliver, terminal_fit
     from mlflow_tfexec.cli.publish import publish_report, report_destination
     from mlflow_tfexec.cli.references import load_reference
-    from mlflow_tfexec.reports._across import across_formats, across_table, console
+    from mlflow_tfexec.reports._across import across_formats, across_table, console, matrix_drawing
     from mlflow_tfexec.statistics.across import compare_across
 
     formats = across_formats()
@@ -57,5 +57,8 @@ def command(
     deliver(console.render(table, **terminal_fit()) if printed else format_.render(table), output=output)
     if destination is not None:
         texts = {one.extension: one.render(table) for one in formats.values()}
-        publish_report("comparison", [one.header.benchmark_id for one in recordings], texts, destination)
+        drawing = matrix_drawing(table)
+        pictures = {"matrix.png": drawing.png(heading=table.title)} if drawing else {}
+        ids = [one.header.benchmark_id for one in recordings]
+        publish_report("comparison", ids, texts, destination, pictures=pictures)
     return EXIT_DONE

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import typer
 
@@ -56,7 +57,12 @@ def report_destination(tracking_uri: str) -> Destination:
 
 
 def publish_report(
-    kind: str, benchmark_ids: Iterable[str], texts: Mapping[str, str], destination: Destination
+    kind: str,
+    benchmark_ids: Iterable[str],
+    texts: Mapping[str, str],
+    destination: Destination,
+    *,
+    pictures: Mapping[str, bytes] = MappingProxyType({}),
 ) -> LoggedReport:
     """Keep a report in MLflow, and say where on standard error.
 
@@ -65,12 +71,13 @@ def publish_report(
         benchmark_ids: what it is about.
         texts: the report by file extension, `.md` among them, which becomes the run's description.
         destination: from `report_destination`.
+        pictures: PNG files by name, to keep beside it.
 
     Raises:
         LoggingFailed: MLflow did not take all of it; the run has ended as FAILED.
         Interrupted: we were asked to stop; the run has ended as KILLED.
     """
-    files = {f"{kind}{extension}": text.encode() for extension, text in texts.items()}
+    files = {f"{kind}{extension}": text.encode() for extension, text in texts.items()} | dict(pictures)
     with interruptible():
         logged = log_report(list(benchmark_ids), destination, name=f"tfexec {kind}", artifacts=files, note=texts[".md"])
     for label, text in where_lines(logged):

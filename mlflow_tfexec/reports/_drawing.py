@@ -25,6 +25,9 @@ _SVG_DOTS_PER_INCH = 180
 
 _HEADING_SIZE = 10.5
 
+# In letters, before its numbers are shortened.
+_LONG_PATH = 400
+
 # Of a PNG's notes, at the width of a picture.
 _LETTERS_PER_INCH = 19
 _LINE_IN = 0.14
@@ -164,19 +167,30 @@ def _prefix_ids(element: ET.Element, prefix: str) -> None:
 
 
 def _shorten_numbers(element: ET.Element) -> None:
-    """Write coordinates to a hundredth of a point, which nobody sees, instead of a millionth."""
+    """Write coordinates as exactly as anybody sees them, instead of to a millionth of a point."""
+    # A long path runs over the whole picture. A short one may be a mark, of which a tenth of a point is a part.
+    is_long = len(element.attrib.get("d", "")) > _LONG_PATH
+    exact, shorten = (r"-?\d+\.\d{2,}", _to_tenths) if is_long else (r"-?\d+\.\d{3,}", _to_hundredths)
     for key in {"d", "x", "y"} & element.attrib.keys():
-        value = re.sub(r"-?\d+\.\d{3,}", lambda found: _rounded(found[0], 2), element.attrib[key])
+        value = re.sub(exact, shorten, element.attrib[key])
         # A letter and a minus set numbers apart as well as a space does.
         element.attrib[key] = re.sub(r"\s*([A-Za-z]|(?=-))\s*", r"\1", value).strip()
     if "transform" in element.attrib:
         # More digits here, for they may be multiplied.
-        value = re.sub(r"-?\d+\.\d{5,}", lambda found: _rounded(found[0], 4), element.attrib["transform"])
+        value = re.sub(r"-?\d+\.\d{5,}", _to_ten_thousandths, element.attrib["transform"])
         element.attrib["transform"] = " ".join(value.split())
 
 
-def _rounded(number: str, digits: int) -> str:
-    return f"{float(number):.{digits}f}".rstrip("0").rstrip(".")
+def _to_tenths(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.1f}".removesuffix(".0")
+
+
+def _to_hundredths(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def _to_ten_thousandths(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.4f}".rstrip("0").rstrip(".")
 
 
 def _name_colors(element: ET.Element) -> None:

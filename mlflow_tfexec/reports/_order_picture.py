@@ -149,11 +149,13 @@ def _cell(track: _Track, launch: int) -> str:
 def _draw(figure: "Figure", tracks: Sequence[_Track], starts: dict[int, int]) -> None:
     end = max(point.place for track in tracks for point in track.points)
     end = max(math.ceil(end), *(start + 1 for start in starts.values()))
+    # One line with gaps for all launches: it takes a fraction of the space of many lines.
+    places = [place for start in list(starts.values())[1:] for place in (start, start, math.nan)]
+    heights = [0.0, 1.0, math.nan] * (len(starts) - 1)
     panels = figure.subplots(len(tracks), 1, sharex=True, squeeze=False)[:, 0]
     for axes, track in zip(panels, tracks, strict=True):
         _draw_track(axes, track)
-        for start in list(starts.values())[1:]:
-            axes.axvline(start, color=SOFT, linewidth=0.7, zorder=1)
+        axes.plot(places, heights, color=SOFT, linewidth=0.7, zorder=1, transform=axes.get_xaxis_transform())
     _name_launches(panels[0], starts, end)
     panels[-1].set_xlabel("round, all launches one after another", size=NAME_SIZE)
     panels[-1].set_xlim(0, end)

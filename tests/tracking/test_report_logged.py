@@ -175,7 +175,7 @@ def test_a_comparison_is_kept_likewise(client, benchmarks, command, tmp_path):
     [run] = runs_of(client, "report")
     assert code == 0
     assert run.info.run_name == "tfexec comparison"
-    assert files(client, run) == {f"tfexec/comparison{extension}" for extension in FORMATS}
+    assert files(client, run) == {*(f"tfexec/comparison{extension}" for extension in FORMATS), "tfexec/matrix.png"}
     assert run.data.tags["mlflow.note.content"] == out == text_of(client, run, "comparison.md", tmp_path)
     assert run.data.tags["tfexec.benchmark_ids"] == ",".join(IDS)
 
