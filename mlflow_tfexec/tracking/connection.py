@@ -41,6 +41,8 @@ _NOT_MLFLOW = re.compile(r"^API request to endpoint .* (failed with error code (
 
 _LONGEST_REASON = 200
 
+_NOT_FOUND = 404
+
 
 @dataclass(frozen=True)
 class Purpose:
@@ -167,6 +169,15 @@ def is_absent(error: Exception) -> bool:
     A server that is no MLflow answers 404 too, without MLflow's JSON; that is not counted.
     """
     return getattr(error, "error_code", None) == "RESOURCE_DOES_NOT_EXIST" and not str(error).startswith("API request")
+
+
+def is_gone(error: Exception) -> bool:
+    """Say whether an artifact store answered that there is no such file."""
+    return (
+        is_absent(error)
+        or any(isinstance(link, FileNotFoundError) for link in _chain(error))
+        or any(_http_status(link) == _NOT_FOUND for link in _chain(error))
+    )
 
 
 def reason(error: BaseException, uri: str) -> str:

@@ -10,7 +10,17 @@ from mlflow_tfexec.errors import RecordingError
 from mlflow_tfexec.records.codec import decode
 from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.tracking import keys
-from mlflow_tfexec.tracking.connection import NAMING, REACHING, TRANSFERRING, connect, is_absent, quiet, reached, reason
+from mlflow_tfexec.tracking.connection import (
+    NAMING,
+    REACHING,
+    TRANSFERRING,
+    connect,
+    is_absent,
+    is_gone,
+    quiet,
+    reached,
+    reason,
+)
 from mlflow_tfexec.tracking.destination import unreached
 from mlflow_tfexec.tracking.filters import shown
 from mlflow_tfexec.tracking.query import FoundBenchmark
@@ -79,16 +89,26 @@ def _read(run_id: str, artifact_uri: str | None, uri: str) -> Recording:
         try:
             path = Path(_download(run_id, artifact_uri, uri, directory))
         except Exception as error:  # noqa: BLE001 - every artifact store raises types of its own
-            raise RecordingError(
-                f"Run {run_id!r} has no readable {_PATH}: {reason(error, uri)}. "
-                "It was deleted, or the benchmark was not completely written: `mlflow-tfexec sync` writes it again."
-            ) from None
+            raise RecordingError(_not_fetched(run_id, error, uri)) from None
         # Line by line: the text of a large recording is not held beside what is read from it.
         with path.open(encoding="utf-8", newline="\n") as stream:
             try:
                 return decode(stream, name=f"run {run_id}")
             except UnicodeDecodeError:
                 raise RecordingError(f"The recording of run {run_id!r} is damaged: it is not text.") from None
+
+
+def _not_fetched(run_id: str, error: Exception, uri: str) -> str:
+    """Say why there is no recording: a file that is gone is another matter than a store that does not answer."""
+    if is_gone(error):
+        return (
+            f"Run {run_id!r} has no readable {_PATH}: {reason(error, uri)}. "
+            "It was deleted, or the benchmark was not completely written: `mlflow-tfexec sync` writes it again."
+        )
+    return (
+        f"The recording of run {run_id!r} cannot be fetched: {reason(error, uri)}. "
+        "The place of its artifacts must be reachable from here, like the tracking store."
+    )
 
 
 def _download(run_id: str, artifact_uri: str | None, uri: str, directory: str) -> str:
