@@ -5,6 +5,7 @@ from functools import cache
 import across_cases
 import pytest
 import report_cases
+from watched import Watched
 
 from mlflow_tfexec.reports._across import across_formats
 
@@ -64,14 +65,34 @@ def html(name):
     return across_formats()["html"].render(across_cases.make(case))
 
 
+@pytest.fixture(scope="module")
+def opened(profile, tmp_path_factory):
+    """Give a function that opens a page from a file, once for all tests of this file."""
+    pages = {}
+
+    def opened(name):
+        if name not in pages:
+            path = tmp_path_factory.mktemp("page") / "page.html"
+            path.write_text(html(name), encoding="utf-8")
+            pages[name] = Watched(profile().new_page())
+            pages[name].page.goto(path.as_uri())
+        return pages[name]
+
+    return opened
+
+
 @pytest.fixture(params=PICTURES)
 def name(request):
     return request.param
 
 
 @pytest.fixture
-def address(name, save):
-    return save(html(name))
+def watched(opened, name):
+    """Give a page as it looks on a screen, by day."""
+    watched = opened(name)
+    watched.page.set_viewport_size({"width": 1200, "height": 800})
+    watched.page.emulate_media(media="screen", color_scheme="light")
+    return watched
 
 
 @pytest.fixture
@@ -86,26 +107,24 @@ def save(tmp_path):
     return save
 
 
-def test_page_asks_for_nothing_but_itself_and_the_browser_has_no_complaint(watch, address):
-    watched = watch(address)
+def test_page_asks_for_nothing_but_itself_and_the_browser_has_no_complaint(watched):
+    watched.page.evaluate(TWO_FRAMES)
 
-    assert watched.requests == [address]
+    assert watched.requests == [watched.page.url]
     assert watched.complaints == []
     assert watched.dialogs == []
 
 
-def test_every_picture_is_there_and_takes_up_room(watch, address, name):
-    page = watch(address).page
+def test_every_picture_is_there_and_takes_up_room(watched, name):
+    sizes = watched.page.eval_on_selector_all("svg, img", SIZES)
 
-    sizes = page.eval_on_selector_all("svg, img", SIZES)
     assert len(sizes) == PICTURES[name]
     assert [size for size in sizes if min(size) < 100] == []
-    assert page.eval_on_selector_all("img", "all => all.filter(one => one.naturalWidth === 0)") == []
+    assert watched.page.eval_on_selector_all("img", "all => all.filter(one => one.naturalWidth === 0)") == []
 
 
 @pytest.mark.parametrize("name", ["report hostile", "compare hostile"])
-def test_model_name_that_is_markup_is_read_as_text(watch, address):
-    watched = watch(address)
+def test_model_name_that_is_markup_is_read_as_text(watched):
     watched.page.evaluate(TWO_FRAMES)
 
     assert HOSTILE_NAME in watched.page.locator("main").inner_text()
@@ -135,36 +154,35 @@ def test_script_that_was_smuggled_in_would_run_without_the_policy(watch, save):
 
 
 @pytest.mark.parametrize("width", [360, 1600])
-def test_page_is_no_wider_than_the_window(watch, address, width):
-    page = watch(address, viewport={"width": width, "height": 800}).page
+def test_page_is_no_wider_than_the_window(watched, width):
+    watched.page.set_viewport_size({"width": width, "height": 800})
 
-    assert page.evaluate(OVERFLOW) <= 0
+    assert watched.page.evaluate("innerWidth") == width
+    assert watched.page.evaluate(OVERFLOW) <= 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_what_is_behind_it(watch, address, scheme):
-    page = watch(address, color_scheme=scheme).page
+def test_text_stands_out_from_what_is_behind_it(watched, scheme):
+    watched.page.emulate_media(color_scheme=scheme)
 
-    contrasts = page.evaluate(CONTRASTS)
+    contrasts = watched.page.evaluate(CONTRASTS)
     assert len(contrasts) > 20
     assert [found for found in contrasts if found[0] < 4.5] == []
 
 
-def test_dark_pages_are_dark_and_light_ones_light(watch, save):
-    address = save(html("report nothing_measured"))
-    papers = {
-        scheme: watch(address, color_scheme=scheme).page.evaluate("getComputedStyle(document.body).backgroundColor")
-        for scheme in ("light", "dark")
-    }
+@pytest.mark.parametrize("name", ["report normal", "compare upgrade"])
+@pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(22, 24, 27)")])
+def test_page_is_as_light_or_dark_as_its_reader_wants_it(watched, scheme, paper):
+    watched.page.emulate_media(color_scheme=scheme)
 
-    assert papers == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 24, 27)"}
+    assert watched.page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
 
 
-def test_pictures_are_printed_and_fit_the_paper(watch, address, name):
+def test_pictures_are_printed_and_fit_the_paper(watched, name):
     a4 = {"width": 794, "height": 1123}
-    page = watch(address, viewport=a4).page
-    page.emulate_media(media="print")
+    watched.page.set_viewport_size(a4)
+    watched.page.emulate_media(media="print")
 
-    sizes = page.eval_on_selector_all("svg, img", SIZES)
-    assert page.locator("svg:visible, img:visible").count() == PICTURES[name]
+    sizes = watched.page.eval_on_selector_all("svg, img", SIZES)
+    assert watched.page.locator("svg:visible, img:visible").count() == PICTURES[name]
     assert [width for width, height in sizes if not 100 < width <= a4["width"] or height < 100] == []
