@@ -44,8 +44,8 @@ def command(
     from mlflow_tfexec.cli.output import deliver
     from mlflow_tfexec.cli.references import load_reference
     from mlflow_tfexec.reports._junit import junit as write_junit
-    from mlflow_tfexec.reports._text import plain
     from mlflow_tfexec.statistics.gate import check_against
+    from mlflow_tfexec.text import plain
 
     undecided_fails = one_of("outcome for --undecided", undecided, (_PASS, _FAIL)) == _FAIL
     chosen_margin = optional_margin(margin)
@@ -81,7 +81,7 @@ def _base(against: str, new: "Recording", tracking_uri: str, *, allow_mixed: boo
 
 def reason_line(gate: "Gate") -> str:
     """Say the outcome, the modes that it rests on, and what was held against what, on one line."""
-    from mlflow_tfexec.reports._text import plain
+    from mlflow_tfexec.text import plain
 
     deciding = "; ".join(f"{mode.mode} {mode.reason}" for mode in gate.of(gate.outcome))
     relative = f", relative to {gate.relative_to}" if gate.relative_to else ""

@@ -49,6 +49,6 @@ def load_matching(options: QueryOptions, *, tracking_uri: str) -> Iterator["Reco
 
 
 def _say(text: str) -> None:
-    from mlflow_tfexec.reports._text import plain
+    from mlflow_tfexec.text import plain
 
     typer.echo(f"mlflow-tfexec: {plain(text)}", err=True)

@@ -93,7 +93,7 @@ def _stacked(cells: Sequence[str]) -> str:
 
 def _cells(one: "FoundBenchmark") -> list[str]:
     """Write what is known of a benchmark; a cell is empty where nothing is."""
-    from mlflow_tfexec.reports._text import plain
+    from mlflow_tfexec.text import plain
 
     where = one.gpu or one.device
     when = _started(one, "%Y-%m-%d %H:%M")
@@ -114,7 +114,7 @@ def _record(one: "FoundBenchmark") -> dict[str, Any]:
 
 def _csv(found: Sequence["FoundBenchmark"]) -> str:
     """Write a row for each benchmark; an empty cell is not known."""
-    from mlflow_tfexec.reports._text import spreadsheet_cell
+    from mlflow_tfexec.text import spreadsheet_cell
 
     content = io.StringIO()
     writer = csv.writer(content, lineterminator="\n")

@@ -45,6 +45,7 @@ def _sync_one(benchmark: "SpooledBenchmark", tracking_uri: str) -> bool:
     """Log one benchmark and say where, or say why not. True: MLflow has it, or will get it from its owner."""
     from mlflow_tfexec.cli.publish import publish
     from mlflow_tfexec.statistics.judge import judge
+    from mlflow_tfexec.text import plain
 
     if not benchmark.claim():
         typer.echo(f"{benchmark.directory}: another process measures or logs it at this moment; left alone.", err=True)
@@ -57,7 +58,8 @@ def _sync_one(benchmark: "SpooledBenchmark", tracking_uri: str) -> bool:
         return False
     finally:
         benchmark.release()
-    typer.echo(f"{recording.spec.model} {benchmark.benchmark_id}: {logged.url or f'run {logged.run_id}'}")
+    model = plain(recording.spec.model)
+    typer.echo(f"{model} {benchmark.benchmark_id}: {logged.url or f'run {logged.run_id}'}")
     return True
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.spec import Spec
+from mlflow_tfexec.records.spec import Spec, is_control
 
 MODE_STATUSES = (
     "ok",
@@ -23,6 +23,12 @@ MODE_STATUSES = (
 )
 MEASURED_STATUSES = frozenset({"ok", "outputs_differ"})
 """The statuses of a mode that has timings to be judged."""
+
+
+def can_be_ranked(mode: str, status: str) -> bool:
+    """Say whether a mode that ended so takes part in the ordering, if it was timed: `ok`, and no A/A control."""
+    return status == "ok" and not is_control(mode)
+
 
 BlockMetric = Literal["latency", "throughput", "dispatch"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from mlflow_tfexec.reports._look import GREY, GRID, INK, NOTE_SIZE, SOFT, VARIABLES, fitted
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from mlflow_tfexec.records.recording import Header, Recording
 from mlflow_tfexec.reports import _numbers
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 
 class Fact(NamedTuple):

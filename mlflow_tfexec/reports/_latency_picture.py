@@ -25,7 +25,7 @@ from mlflow_tfexec.reports._look import (
     plain_axis,
     round_ticks,
 )
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 if TYPE_CHECKING:
     import numpy as np

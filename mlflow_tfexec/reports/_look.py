@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlflow_tfexec.records.judgement import ModeSummary
 from mlflow_tfexec.records.spec import is_control
-from mlflow_tfexec.reports._text import plain, shortened
+from mlflow_tfexec.text import plain, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

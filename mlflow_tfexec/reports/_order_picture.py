@@ -27,8 +27,8 @@ from mlflow_tfexec.reports._look import (
     named,
     round_ticks,
 )
-from mlflow_tfexec.reports._text import plain
 from mlflow_tfexec.statistics.rounds import counted_blocks
+from mlflow_tfexec.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from mlflow_tfexec.reports._look import (
     plain_axis,
     round_ticks,
 )
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

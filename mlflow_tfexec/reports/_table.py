@@ -15,7 +15,7 @@ from mlflow_tfexec.reports._drawing import Drawing
 from mlflow_tfexec.reports._drawings import drawings
 from mlflow_tfexec.reports._facts import Fact, Machine, facts, machine
 from mlflow_tfexec.reports._pairs import Pair, pair
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 CONTROL_NOTE = "A/A control, not ranked"
 DIFFERS_MARK = "≠"

@@ -6,7 +6,7 @@ import io
 from mlflow_tfexec.reports._facts import inputs
 from mlflow_tfexec.reports._format import Format
 from mlflow_tfexec.reports._table import BenchmarkTable, Row, Table
-from mlflow_tfexec.reports._text import spreadsheet_cell
+from mlflow_tfexec.text import spreadsheet_cell
 
 _IDENTITY = (
     "benchmark_id", "created", "model", "task", "mode", "status", "reason", "scope",

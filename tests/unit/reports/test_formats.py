@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlflow_tfexec.reports import formats, table
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 ROOT = Path(__file__).parents[3]
 
