@@ -10,15 +10,17 @@ import argparse
 import hashlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from recordings import make_recording, to_text
+from recordings import make_recording
 
 from mlflow_tfexec import reports
+from mlflow_tfexec.records.codec import encode
 from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.statistics.judge import judge
 from mlflow_tfexec.tracking import content, keys
@@ -28,7 +30,7 @@ GPUS = ("NVIDIA T4", "NVIDIA L4", "NVIDIA A100-SXM4-80GB", "NVIDIA H200")
 TF_VERSIONS = ("2.19.0", "2.20.0", "2.21.0")
 EXPERIMENTS = ("vision", "language", "nightly")
 RECORDED = 20
-"""Newest benchmarks of each model that have a recording."""
+"""Newest benchmarks of a model that have a recording."""
 
 START_MS = 1_700_000_000_000
 APART_MS = 600_000
@@ -36,7 +38,24 @@ BATCH = 200
 FOREIGN_TAGS = {"mlflow.user": "somebody", "mlflow.source.type": "LOCAL", "stage": "train", "dataset": "imagenet"}
 
 
-def template() -> Recording:
+@dataclass(frozen=True)
+class Size:
+    """How much is in a recording of five modes."""
+
+    launches: int
+    rounds: int
+    calls: int
+
+
+SIZES = {
+    "small": Size(3, 10, 5),
+    "large": Size(5, 20, 20),
+    "rigorous": Size(20, 20, 20),
+    "largest": Size(20, 200, 20),
+}
+
+
+def template(size: Size) -> Recording:
     environment = {
         "tensorflow": {
             "version": TF_VERSIONS[0],
@@ -49,7 +68,8 @@ def template() -> Recording:
         "cpu": {"name": "Xeon"},
         "fingerprint": "f" * 64,
     }
-    return make_recording(environment=environment, model=MODELS[0])
+    shape = {"launches": size.launches, "rounds": size.rounds, "calls": size.calls}
+    return make_recording(environment=environment, model=MODELS[0], **shape)
 
 
 class Rows:
@@ -84,6 +104,12 @@ class Rows:
                     connection.execute(table.insert(), rows)
                 rows.clear()
 
+    def settle(self) -> None:
+        """Let PostgreSQL learn how the rows are spread, as it does by itself within minutes."""
+        if self._engine.dialect.name == "postgresql":
+            with self._engine.begin() as connection:
+                connection.exec_driver_sql("ANALYZE")
+
 
 def run_row(run_id: str, name: str, experiment: Any, start_ms: int) -> dict[str, Any]:
     return {
@@ -110,11 +136,12 @@ def identifier(*words: object) -> str:
 class Source:
     """What a benchmark's runs carry, worked out once and varied by number."""
 
-    def __init__(self) -> None:
-        recording = template()
+    def __init__(self, size: Size) -> None:
+        recording = template(size)
         judgement = judge(recording)
         table = reports.table([(recording, judgement)])
-        self.recording = recording
+        self.header = recording.header
+        self.lines_text = "".join(f"{encode(line)}\n" for line in recording.lines)
         self.parent_tags = content.benchmark_tags(recording, judgement, reports.formats()["markdown"].render(table))
         self.parent_metrics = content.benchmark_metrics(judgement)
         self.modes = [
@@ -136,15 +163,39 @@ class Source:
             keys.TF_VERSION: TF_VERSIONS[number // (len(MODELS) * len(GPUS)) % len(TF_VERSIONS)],
         }
 
+    def write_recording(self, directory: Path, varied: dict[str, str]) -> None:
+        """Write the recording of one benchmark among the artifacts of its run."""
+        header = self.header.model_copy(
+            update={
+                "benchmark_id": varied[keys.BENCHMARK_ID],
+                "spec": self.header.spec.model_copy(update={"model": varied[keys.MODEL]}),
+            }
+        )
+        path = directory / keys.ARTIFACT_DIRECTORY / keys.RECORDING_FILE
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{encode(header)}\n{self.lines_text}", encoding="utf-8")
 
-def fill(uri: str, *, first: int, benchmarks: int, foreign: int, artifacts: Path) -> None:
-    """Write benchmarks number *first* to *benchmarks*, and *foreign* other runs spread among them."""
+
+def fill(
+    uri: str,
+    *,
+    first: int,
+    benchmarks: int,
+    foreign: int,
+    artifacts: Path,
+    size: Size = SIZES["small"],
+    recorded: Collection[str] = MODELS,
+) -> None:
+    """Write benchmarks number *first* to *benchmarks*, and *foreign* other runs spread among them.
+
+    Recordings hold as much as *size* says; only those of the models *recorded* are written.
+    """
     from mlflow import MlflowClient
     from mlflow.tracking._tracking_service.utils import _get_store
 
     client = MlflowClient(uri)
     experiments = [experiment(client, name, artifacts) for name in EXPERIMENTS]
-    source, rows = Source(), Rows(_get_store(uri))
+    source, rows = Source(size), Rows(_get_store(uri))
     for number in range(first, benchmarks):
         place = experiments[number % len(experiments)]
         start_ms = START_MS + number * APART_MS
@@ -158,11 +209,12 @@ def fill(uri: str, *, first: int, benchmarks: int, foreign: int, artifacts: Path
             run = run_row(identifier("foreign", number, other), "train", place, start_ms + 2000 + other)
             params = {"lr": "0.001", "model": varied[keys.MODEL]}
             rows.add(run, FOREIGN_TAGS, params, {"loss": 0.1, "accuracy": 0.9})
-        if benchmarks - number <= RECORDED * len(MODELS):
-            write_recording(source.recording, Path(parent["artifact_uri"].removeprefix("file://")), varied)
+        if benchmarks - number <= RECORDED * len(MODELS) and varied[keys.MODEL] in recorded:
+            source.write_recording(Path(parent["artifact_uri"].removeprefix("file://")), varied)
         if (number - first) % BATCH == BATCH - 1:
             rows.write()
     rows.write()
+    rows.settle()
 
 
 def foreign_numbers(position: int, benchmarks: int, foreign: int) -> Iterator[int]:
@@ -176,27 +228,23 @@ def experiment(client: Any, name: str, artifacts: Path) -> Any:
     return found or client.get_experiment_by_name(name)
 
 
-def write_recording(recording: Recording, directory: Path, varied: dict[str, str]) -> None:
-    header = recording.header.model_copy(
-        update={
-            "benchmark_id": varied[keys.BENCHMARK_ID],
-            "spec": recording.spec.model_copy(update={"model": varied[keys.MODEL]}),
-        }
-    )
-    path = directory / keys.ARTIFACT_DIRECTORY / keys.RECORDING_FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(to_text(Recording(header=header, lines=recording.lines)), encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("uri")
     parser.add_argument("--benchmarks", type=int, default=10_000)
     parser.add_argument("--foreign", type=int, default=50_000)
     parser.add_argument("--artifacts", type=Path, required=True)
+    parser.add_argument("--recordings", choices=SIZES, default="small", help="how much each recording holds")
     options = parser.parse_args()
     start_s = time.perf_counter()
-    fill(options.uri, first=0, benchmarks=options.benchmarks, foreign=options.foreign, artifacts=options.artifacts)
+    fill(
+        options.uri,
+        first=0,
+        benchmarks=options.benchmarks,
+        foreign=options.foreign,
+        artifacts=options.artifacts,
+        size=SIZES[options.recordings],
+    )
     print(f"{options.benchmarks} benchmarks and {options.foreign} other runs in {time.perf_counter() - start_s:.1f} s")
 
 

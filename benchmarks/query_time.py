@@ -1,32 +1,45 @@
-"""What finding benchmarks costs beside the bare `search_runs` calls that fetch the same rows, for stores that grow.
+"""What finding and reporting benchmarks costs beside the bare `search_runs` calls that fetch the same rows.
 
-Fills a store with benchmarks and five times as many runs of other tools, then alternates both in random order. Whole
-commands are started apart, for their time and peak memory.
+Fills stores of several sizes with benchmarks and five times as many runs of other tools. In this process,
+`find_benchmarks` alternates with the bare calls; `report` and a script with the bare calls are started alternately as
+whole processes, for their time and peak memory. This script starts PostgreSQL itself, with an empty cluster.
 
-    python benchmarks/query_time.py --sizes 1000 10000
-    python benchmarks/query_time.py --uri postgresql://user:password@127.0.0.1/empty_database
+The exit code is 1 if a limit is broken: `report` takes at most 1.5 times the bare script and 300 MB, and the processor
+time that it spends outside `search_runs` does not grow with the store, save for a tenth, the noise of such figures.
+
+    python benchmarks/query_time.py --store sqlite postgresql
 """
 
 import argparse
+import contextlib
+import io
 import os
 import random
+import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from make_store import MODELS, fill
+from postgresql_server import running
+from whole_process import whole
 
+from mlflow_tfexec.cli import app
 from mlflow_tfexec.tracking.filters import Query, benchmark_filter, mode_filter
 from mlflow_tfexec.tracking.query import NEWEST_FIRST, find_benchmarks
 
 MODEL = MODELS[7]
 LIMIT = 20
 FOREIGN_PER_BENCHMARK = 5
+
+MOST_TIMES_BARE = 1.5
+MOST_MB = 300.0
+MOST_GROWTH = 1.1
 QUERIES = {
     "--model": Query(model=MODEL, limit=LIMIT),
     "--model --mode": Query(model=MODEL, mode="xla", limit=LIMIT),
@@ -36,10 +49,14 @@ QUERIES = {
 BARE = """
 import sys
 from mlflow import MlflowClient
-client = MlflowClient(sys.argv[1])
+client = MlflowClient()
 ids = [experiment.experiment_id for experiment in client.search_experiments()]
-print(len(client.search_runs(ids, sys.argv[2], max_results=int(sys.argv[3]), order_by=["attributes.start_time DESC"])))
+print(len(client.search_runs(ids, sys.argv[1], max_results=int(sys.argv[2]), order_by=["attributes.start_time DESC"])))
 """
+
+Place = Callable[[int], tuple[str, Path]]
+
+REPORT = ("report", "--model", MODEL, "--limit", str(LIMIT))
 
 
 def bare_calls(client: Any, ids: Sequence[str], query: Query) -> Callable[[], int]:
@@ -71,15 +88,16 @@ class Searching:
     def __init__(self) -> None:
         from mlflow import MlflowClient
 
-        self.total_s = 0.0
+        self.total_s = self.processor_s = 0.0
         plain = MlflowClient.search_runs
 
         def timed(client: Any, *given: Any, **named: Any) -> Any:
-            start_s = time.perf_counter()
+            start_s, start_processor_s = time.perf_counter(), time.process_time()
             try:
                 return plain(client, *given, **named)
             finally:
                 self.total_s += time.perf_counter() - start_s
+                self.processor_s += time.process_time() - start_processor_s
 
         MlflowClient.search_runs = timed
 
@@ -106,65 +124,131 @@ def side_by_side(uri: str, query: Query, repeat: int, searching: Searching) -> t
     return statistics.median(times["bare"]), statistics.median(times["ours"]), min(times["own"])
 
 
-# Linux keeps for a process the peak of the one that it was forked from, so a small one stands in between.
-LAUNCHER = """
-import os, subprocess, sys, time
-start_s = time.perf_counter()
-process = subprocess.Popen([sys.executable, *sys.argv[1:]], stdout=subprocess.DEVNULL)
-_, status, usage = os.wait4(process.pid, 0)
-print(status, time.perf_counter() - start_s, usage.ru_maxrss)
-"""
+@dataclass
+class Turns:
+    """What each turn at one size of a store took; those of `bare_s` and `report_s` were neighbours in time."""
+
+    uri: str
+    bare_s: list[float] = field(default_factory=list)
+    report_s: list[float] = field(default_factory=list)
+    bare_mb: list[float] = field(default_factory=list)
+    report_mb: list[float] = field(default_factory=list)
+    own_s: list[float] = field(default_factory=list)
+    """Processor time of `report` outside `search_runs`, without starting Python and MLflow."""
+
+    @property
+    def ratio(self) -> float:
+        """Median of what `report` takes over what the bare script takes."""
+        return statistics.median(ours / bare for ours, bare in zip(self.report_s, self.bare_s, strict=True))
 
 
-def whole(command: Sequence[str]) -> tuple[float, float]:
-    """Run a command; return its seconds and its peak memory in MiB."""
-    done = subprocess.run([sys.executable, "-c", LAUNCHER, *command], stdout=subprocess.PIPE, text=True, check=True)
-    status, elapsed_s, peak = done.stdout.split()
-    if status != "0":
-        sys.exit(f"{' '.join(command[:4])} failed")
-    # Linux counts KiB here, macOS bytes.
-    return float(elapsed_s), int(peak) / (1024 if sys.platform != "darwin" else 1024 * 1024)
+def take_turns(sizes: Sequence[Turns], repeat: int, searching: Searching) -> None:
+    """Start whole processes, and the command in this process, at all sizes alternately: other work slows all alike."""
+    bare = ["-c", BARE, benchmark_filter(QUERIES["--model"]), str(LIMIT)]
+    for turn in range(repeat + 1):
+        for one in random.sample(sizes, len(sizes)):
+            # Not as an argument, where other accounts of the machine would see a password.
+            os.environ["MLFLOW_TRACKING_URI"] = one.uri
+            own_s = own_part(searching)
+            if turn == 0:
+                continue
+            one.own_s.append(own_s)
+            commands = [
+                (bare, one.bare_s, one.bare_mb),
+                (["-m", "mlflow_tfexec", *REPORT], one.report_s, one.report_mb),
+            ]
+            for command, times_s, peaks_mb in random.sample(commands, len(commands)):
+                elapsed_s, peak_mb = whole(command)
+                times_s.append(elapsed_s)
+                peaks_mb.append(peak_mb)
 
 
-def measure(uri: str, repeat: int, searching: Searching) -> None:
+def own_part(searching: Searching) -> float:
+    """Return the processor seconds that the command spends outside `search_runs`: on reading, judging and writing."""
+    searching.processor_s = 0.0
+    start_s = time.process_time()
+    with contextlib.redirect_stdout(io.StringIO()):
+        code = app.run(list(REPORT))
+    if code:
+        sys.exit(f"report ended with {code}")
+    return time.process_time() - start_s - searching.processor_s
+
+
+def print_queries(uri: str, repeat: int, searching: Searching) -> None:
     print(f"{'query':<16} {'bare':>9} {'ours':>9} {'ratio':>6} {'own part':>9}")
     for name, query in QUERIES.items():
         bare_s, ours_s, own_s = side_by_side(uri, query, repeat, searching)
         print(
-            f"{name:<16} {bare_s * 1e3:>6.1f} ms {ours_s * 1e3:>6.1f} ms {ours_s / bare_s:>6.2f} {own_s * 1e3:>6.1f} ms"
+            f"{name:<16} {bare_s * 1e3:>6.1f} ms {ours_s * 1e3:>6.1f} ms"
+            f" {ours_s / bare_s:>6.2f} {own_s * 1e3:>6.1f} ms",
+            flush=True,
         )
-    ours = ["-m", "mlflow_tfexec"]
-    asked = ["--model", MODEL, "--limit", str(LIMIT), "--tracking-uri", uri]
-    commands = {
-        "bare search_runs": ["-c", BARE, uri, benchmark_filter(QUERIES["--model"]), str(LIMIT)],
-        "runs": [*ours, "runs", *asked],
-        "report": [*ours, "report", *asked],
+
+
+def measure(store: str, place: Place, options: argparse.Namespace, searching: Searching) -> dict[int, Turns]:
+    """Fill a store for each size, and measure."""
+    turns = {}
+    for size in sorted(options.sizes):
+        uri, artifacts = place(size)
+        start_s = time.perf_counter()
+        fill(uri, first=0, benchmarks=size, foreign=FOREIGN_PER_BENCHMARK * size, artifacts=artifacts)
+        filled_s = time.perf_counter() - start_s
+        others = FOREIGN_PER_BENCHMARK * size
+        print(f"\n{store}: {size} benchmarks, {5 * size} nested runs, {others} others; {filled_s:.0f} s", flush=True)
+        print_queries(uri, options.repeat, searching)
+        turns[size] = Turns(uri)
+    take_turns(list(turns.values()), options.whole_repeat, searching)
+    return turns
+
+
+def print_results(store: str, turns: dict[int, Turns]) -> bool:
+    """Print the limits and what became of them. True: all are kept."""
+    print(f"\n{store:<11} {'size':>6} {'bare':>7} {'report':>7} {'ratio':>6} {'bare':>7} {'report':>7} {'own part':>9}")
+    for size, one in turns.items():
+        print(
+            f"{'':<11} {size:>6} {statistics.median(one.bare_s):>5.2f} s {statistics.median(one.report_s):>5.2f} s"
+            f" {one.ratio:>6.2f} {max(one.bare_mb):>4.0f} MB {max(one.report_mb):>4.0f} MB {min(one.own_s):>7.3f} s"
+        )
+    smallest, *_, largest = turns.values() if len(turns) > 1 else list(turns.values()) * 2
+    measured = {
+        "report / bare, at most": (max(one.ratio for one in turns.values()), MOST_TIMES_BARE),
+        "peak memory in MB, at most": (max(max(one.report_mb) for one in turns.values()), MOST_MB),
+        "growth of the own part, at most": (min(largest.own_s) / min(smallest.own_s), MOST_GROWTH),
     }
-    for name, command in commands.items():
-        elapsed_s, peak_mb = whole(command)
-        print(f"whole process, {name}: {elapsed_s:.1f} s, peak {peak_mb:.0f} MiB")
+    for name, (value, limit) in measured.items():
+        print(f"{name:<32} {limit:>6.1f}: {value:>7.2f}  {'kept' if value <= limit else 'BROKEN'}", flush=True)
+    return all(value <= limit for value, limit in measured.values())
+
+
+@contextlib.contextmanager
+def opened(store: str) -> Iterator[Place]:
+    """Give the function that says where the store of a size is: its URI, and the directory of its artifacts."""
+    with contextlib.ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        server = stack.enter_context(running()) if store == "postgresql" else None
+
+        def place(size: int) -> tuple[str, Path]:
+            uri = server.create(f"of_{size}") if server else f"sqlite:///{directory}/{size}.db"
+            return uri, directory / str(size)
+
+        yield place
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000], help="benchmarks, growing")
-    parser.add_argument("--uri", help="an empty database; without it, a new SQLite file")
-    parser.add_argument("--repeat", type=int, default=11)
+    parser.add_argument("--store", nargs="+", choices=["sqlite", "postgresql"], default=["sqlite"])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000], help="benchmarks of each store")
+    parser.add_argument("--repeat", type=int, default=11, help="turns in this process")
+    parser.add_argument("--whole-repeat", type=int, default=7, help="turns of whole processes")
     options = parser.parse_args()
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    with tempfile.TemporaryDirectory() as directory:
-        uri = options.uri or f"sqlite:///{directory}/store.db"
-        first, searching = 0, Searching()
-        for size in sorted(options.sizes):
-            foreign = (size - first) * FOREIGN_PER_BENCHMARK
-            start_s = time.perf_counter()
-            fill(uri, first=first, benchmarks=size, foreign=foreign, artifacts=Path(directory) / "artifacts")
-            filled_s = time.perf_counter() - start_s
-            print(
-                f"\n{size} benchmarks, {5 * size} nested runs, {FOREIGN_PER_BENCHMARK * size} others; {filled_s:.0f} s"
-            )
-            measure(uri, options.repeat, searching)
-            first = size
+    # So that a server is stopped by what ends this script, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    kept, searching = [], Searching()
+    for store in options.store:
+        with opened(store) as place:
+            kept.append(print_results(store, measure(store, place, options, searching)))
+    sys.exit(0 if all(kept) else 1)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import typer
 
 from mlflow_tfexec._version import __version__
-from mlflow_tfexec.errors import EXIT_BAD_REQUEST, EXIT_DONE, EXIT_INCOMPLETE, EXIT_INTERRUPTED, TfexecError
+from mlflow_tfexec.errors import (
+    EXIT_BAD_REQUEST,
+    EXIT_DONE,
+    EXIT_INCOMPLETE,
+    EXIT_INTERRUPTED,
+    EXIT_MEANINGS,
+    TfexecError,
+)
 
 # Each command is a module of the same name with a function `command`; its heavy imports are inside the function.
 _COMMANDS = ("run", "runs", "report", "compare", "check", "export", "sync", "modes", "doctor")
@@ -33,6 +40,7 @@ def build_app() -> typer.Typer:
     app = typer.Typer(
         name="mlflow-tfexec",
         callback=_callback,
+        epilog=f"Exit codes: {'; '.join(f'{code} {meaning}' for code, meaning in EXIT_MEANINGS.items())}.",
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         add_completion=False,

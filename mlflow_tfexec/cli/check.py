@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlflow_tfexec.cli.request import AUTO, one_of, optional_margin, unless_auto
+from mlflow_tfexec.cli.shared_options import ModesOption, RelativeToOption, RunIdsUriOption
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_REGRESSION
 
 if TYPE_CHECKING:
@@ -19,30 +20,32 @@ def command(
     reference: Annotated[str, typer.Argument(help="The benchmark to check: a run id, or the path of a recording.")],
     *,
     against: Annotated[
-        str, typer.Option(help="What to hold it against: a run id, a recording, or latest, the newest earlier one.")
+        str,
+        typer.Option(
+            help="What to hold it against: a run id, the path of a recording, or latest, the newest complete earlier "
+            "one of the same model, task and input on the same kind of machine."
+        ),
     ],
-    mode: Annotated[
-        list[str] | None, typer.Option("--mode", help="Only this mode; may be given several times.")
-    ] = None,
+    mode: ModesOption = None,
     margin: Annotated[
-        str, typer.Option(help="Slow-downs up to this are let through; auto: the benchmarks' own.")
+        str, typer.Option(help="Slow-downs up to this are let through; auto: the smaller of the benchmarks' own.")
     ] = AUTO,
-    undecided: Annotated[str, typer.Option(help="What to do if nothing is shown: pass or fail.")] = _PASS,
-    junit: Annotated[str, typer.Option(help="File to write JUnit XML to.")] = AUTO,
-    relative_to: Annotated[
-        str, typer.Option(help="Divide by the time of this mode in the same round first; auto: do not.")
-    ] = AUTO,
+    undecided: Annotated[
+        str, typer.Option(help="What to do if nothing is shown: pass (exit 0) or fail (exit 3).")
+    ] = _PASS,
+    junit: Annotated[str, typer.Option(help="File to write JUnit XML to, with one case per mode; auto: none.")] = AUTO,
+    relative_to: RelativeToOption = AUTO,
     allow_mixed: Annotated[
         bool, typer.Option("--allow-mixed", help="Check also against another machine, model or input.")
     ] = False,
-    tracking_uri: Annotated[str, typer.Option(help="Where run ids are looked up; auto: MLflow's own setting.")] = AUTO,
+    tracking_uri: RunIdsUriOption = AUTO,
 ) -> int:
     """Exit with 3 if a benchmark is slower than another one beyond the margin."""
     from mlflow_tfexec.cli.output import deliver
     from mlflow_tfexec.cli.references import load_reference
     from mlflow_tfexec.reports._junit import junit as write_junit
-    from mlflow_tfexec.reports._text import plain
     from mlflow_tfexec.statistics.gate import check_against
+    from mlflow_tfexec.text import plain
 
     undecided_fails = one_of("outcome for --undecided", undecided, (_PASS, _FAIL)) == _FAIL
     chosen_margin = optional_margin(margin)
@@ -78,7 +81,7 @@ def _base(against: str, new: "Recording", tracking_uri: str, *, allow_mixed: boo
 
 def reason_line(gate: "Gate") -> str:
     """Say the outcome, the modes that it rests on, and what was held against what, on one line."""
-    from mlflow_tfexec.reports._text import plain
+    from mlflow_tfexec.text import plain
 
     deciding = "; ".join(f"{mode.mode} {mode.reason}" for mode in gate.of(gate.outcome))
     relative = f", relative to {gate.relative_to}" if gate.relative_to else ""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from mlflow_tfexec.diagnosis._check import Check, Result
 from mlflow_tfexec.reports._terminal import DEFAULT_WIDTH, INDENT, hanging, written
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 from mlflow_tfexec.units import count
 
 if TYPE_CHECKING:

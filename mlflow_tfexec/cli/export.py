@@ -9,6 +9,7 @@ from uuid import uuid4
 import typer
 
 from mlflow_tfexec.cli.request import AUTO, one_of, unless_auto
+from mlflow_tfexec.cli.shared_options import RunIdsUriOption
 from mlflow_tfexec.errors import EXIT_DONE, RequestError
 
 if TYPE_CHECKING:
@@ -21,11 +22,15 @@ _LONGEST_HEADER = 1 << 20
 
 def command(
     references: Annotated[list[str], typer.Argument(help="Run ids, or paths of recordings.")],
-    export_format: Annotated[str, typer.Option("--format", help="csv, parquet, json (all that is derived) or pyperf.")],
-    rows: Annotated[str, typer.Option(help="Of csv and parquet: calls, or modes with their metrics.")] = "calls",
+    export_format: Annotated[
+        str, typer.Option("--format", help="csv or parquet (every timed call), json (all that is derived) or pyperf.")
+    ],
+    rows: Annotated[
+        str, typer.Option(help="Of csv and parquet: calls, or modes, one row per benchmark and mode.")
+    ] = "calls",
     output: Annotated[str, typer.Option(help="File to write to; auto prints, which parquet cannot.")] = AUTO,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-    tracking_uri: Annotated[str, typer.Option(help="Where run ids are looked up; auto: MLflow's own setting.")] = AUTO,
+    tracking_uri: RunIdsUriOption = AUTO,
 ) -> int:
     """Write benchmarks as CSV, Parquet, JSON or pyperf's JSON."""
     from mlflow_tfexec.exports import formats

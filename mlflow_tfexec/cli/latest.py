@@ -10,7 +10,7 @@ from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.tracking import keys
 from mlflow_tfexec.tracking.filters import Query
 from mlflow_tfexec.tracking.query import find_benchmarks
-from mlflow_tfexec.tracking.reader import find_recording
+from mlflow_tfexec.tracking.reader import read_recording
 
 if TYPE_CHECKING:
     from mlflow_tfexec.tracking.query import FoundBenchmark
@@ -57,7 +57,7 @@ def _readable(candidates: "list[FoundBenchmark]", tracking_uri: str | None) -> I
     """Download one recording after the other, as they are asked for; those that are gone are passed over."""
     for found in candidates:
         try:
-            yield find_recording(found.run_id, tracking_uri=tracking_uri)
+            yield read_recording(found, tracking_uri=tracking_uri)
         except RecordingError:
             continue
 

@@ -6,27 +6,44 @@ from typing import Annotated
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, RunOptions, unless_auto
+from mlflow_tfexec.cli.request import AUTO, DTYPES, TASKS, RunOptions, unless_auto
+from mlflow_tfexec.cli.shared_options import FormatOption
 from mlflow_tfexec.errors import RequestError
+from mlflow_tfexec.records.spec import PRESETS
 
 _DEFAULTS = RunOptions(model="")
 _MODEL = (
-    "A name from keras.applications, a .keras or .h5 file, a SavedModel, file.py:function, or models:/name/version."
+    "A name of keras.applications, in any case, a .keras or .h5 file, a SavedModel, path/to/file.py:function, "
+    "package.module:function, or a model in MLflow: models:/name/version, models:/name@alias, runs:/id/path."
 )
+
+
+def _presets_in_words() -> str:
+    """Say what each preset is."""
+    said = []
+    for name, preset in PRESETS.items():
+        fewest, most = preset.looks[0], preset.looks[-1]
+        launches = f"{fewest} launch" if most == 1 else f"{fewest} to {most} launches"
+        said.append(f"{name}: {launches} × {preset.rounds} rounds")
+    return f"{'; '.join(said)}."
 
 
 def command(
     model: Annotated[str, typer.Argument(help=_MODEL)],
     *,
-    modes: Annotated[str, typer.Option(help="Modes, separated by commas; auto: the default set.")] = _DEFAULTS.modes,
-    task: Annotated[str, typer.Option(help="inference or train.")] = _DEFAULTS.task,
-    preset: Annotated[str, typer.Option(help="quick, standard or rigorous.")] = _DEFAULTS.preset,
+    modes: Annotated[
+        str, typer.Option(help="Names separated by commas, `eager` among them; auto: the default set.")
+    ] = _DEFAULTS.modes,
+    task: Annotated[str, typer.Option(help=f"What is timed: {' or '.join(TASKS)}.")] = _DEFAULTS.task,
+    preset: Annotated[str, typer.Option(help=_presets_in_words())] = _DEFAULTS.preset,
     batch_size: Annotated[
         str, typer.Option(help="Items per call; several, as 1,8,32, are a benchmark each; auto: the inputs' own, or 1.")
     ] = _DEFAULTS.batch_size,
     input_shape: Annotated[
         str,
-        typer.Option(help="Shape of one item, such as 384,384,3, or name=shape;name=shape; auto: the model's own."),
+        typer.Option(
+            help="One item without the batch, such as 384,384,3, or name=shape;name=shape; auto: the model's own."
+        ),
     ] = _DEFAULTS.input_shape,
     shapes: Annotated[
         str, typer.Option(help="Several shapes, a benchmark each: 224x224x3,384x384x3; auto: only --input-shape.")
@@ -38,8 +55,11 @@ def command(
     include_transfer: Annotated[
         bool, typer.Option("--include-transfer", help="Time the inputs' way from the host to the device as well.")
     ] = _DEFAULTS.include_transfer,
-    dtype: Annotated[str, typer.Option(help="Keras dtype policy, such as float32 or mixed_float16.")] = _DEFAULTS.dtype,
-    weights: Annotated[str, typer.Option(help="none, imagenet, or a weights file.")] = _DEFAULTS.weights,
+    dtype: Annotated[str, typer.Option(help=f"Keras dtype policy: {', '.join(DTYPES)}.")] = _DEFAULTS.dtype,
+    weights: Annotated[
+        str,
+        typer.Option(help="imagenet, or a weights file; none is random weights from the seed, without a download."),
+    ] = _DEFAULTS.weights,
     custom_objects: Annotated[
         str, typer.Option(help="Classes and functions that a file needs: module:Class,path/to/file.py:Class.")
     ] = _DEFAULTS.custom_objects,
@@ -49,18 +69,25 @@ def command(
     no_safe_mode: Annotated[
         bool, typer.Option("--no-safe-mode", help="Trust the model's file: it may then run any code that it holds.")
     ] = False,
-    device: Annotated[str, typer.Option(help="auto, cpu, gpu or gpu:N.")] = _DEFAULTS.device,
-    seed: Annotated[str, typer.Option(help="Seed of weights, inputs and the order of rounds.")] = _DEFAULTS.seed,
+    device: Annotated[
+        str, typer.Option(help="cpu, gpu or gpu:N; auto takes a GPU if TensorFlow can use one.")
+    ] = _DEFAULTS.device,
+    seed: Annotated[str, typer.Option(help="Of weights, inputs and the order of rounds.")] = _DEFAULTS.seed,
     launches: Annotated[
-        str, typer.Option(help="Sets of fresh processes; auto: by preset, ending early once all is decided.")
+        str,
+        typer.Option(
+            help="Sets of fresh processes; auto: by preset, ending once all is decided. A number has no early end."
+        ),
     ] = _DEFAULTS.launches,
     rounds: Annotated[str, typer.Option(help="Rounds per launch; auto: by preset.")] = _DEFAULTS.rounds,
     block_ms: Annotated[str, typer.Option(help="Timed work per mode and round, in ms.")] = _DEFAULTS.block_ms,
     warmup: Annotated[str, typer.Option(help="Longest warm-up per mode and launch, in s.")] = _DEFAULTS.warmup,
     timeout: Annotated[
-        str, typer.Option(help="Longest wait for one step of one mode (such as a compile), in s.")
+        str, typer.Option(help="Longest wait for one step of one mode, such as a compile, in s.")
     ] = _DEFAULTS.timeout,
-    margin: Annotated[str, typer.Option(help="Modes closer than this are equivalent.")] = _DEFAULTS.margin,
+    margin: Annotated[
+        str, typer.Option(help="Margin of equivalence: modes shown to be closer than this are equivalent.")
+    ] = _DEFAULTS.margin,
     time_budget: Annotated[
         str, typer.Option(help="Begin no launch that would end later than this, in s; auto: no limit.")
     ] = _DEFAULTS.time_budget,
@@ -76,13 +103,18 @@ def command(
     experiment: Annotated[str, typer.Option(help="MLflow experiment; auto: MLflow's own setting.")] = AUTO,
     tracking_uri: Annotated[str, typer.Option(help="MLflow tracking URI; auto: MLflow's own setting.")] = AUTO,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Measure a little, keep nothing, say what each preset takes here.")
+        bool,
+        typer.Option("--dry-run", help="Measure a little, keep nothing, say what each preset takes and tells here."),
     ] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Only measure; log later with `sync`.")] = False,
     spool_dir: Annotated[
-        str, typer.Option(help="Where results are kept until MLflow has them; auto: ~/.mlflow-tfexec/spool.")
+        str,
+        typer.Option(
+            help="Where results are kept until MLflow has them; auto: $MLFLOW_TFEXEC_SPOOL, else "
+            "~/.mlflow-tfexec/spool."
+        ),
     ] = AUTO,
-    report_format: Annotated[str, typer.Option("--format", help="console, markdown, html, json or csv.")] = "console",
+    report_format: FormatOption = "console",
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 if any mode is not ok.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> int:

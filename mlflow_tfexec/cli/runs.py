@@ -30,42 +30,20 @@ _HEADINGS = ("when (UTC)", "model", "device", "TensorFlow", "ordering", "status"
 _UNBOUNDED_WIDTH = 100_000
 
 
+@query_options.takes_query
 def command(
     *,
-    model: query_options.ModelOption = AUTO,
-    experiment: query_options.ExperimentOption = None,
-    gpu: query_options.GpuOption = AUTO,
-    tf_version: query_options.TfVersionOption = AUTO,
-    mode: query_options.ModeOption = AUTO,
-    task: query_options.TaskOption = AUTO,
-    family: query_options.FamilyOption = AUTO,
-    since: query_options.SinceOption = AUTO,
-    until: query_options.UntilOption = AUTO,
-    filter_: query_options.FilterOption = AUTO,
-    limit: query_options.LimitOption = AUTO,
+    query: query_options.QueryOptions,
     tracking_uri: query_options.TrackingUriOption = AUTO,
     list_format: Annotated[str, typer.Option("--format", help="console, json or csv.")] = "console",
 ) -> int:
-    """List the benchmarks that match, newest first."""
+    """List the benchmarks that match a query, newest first."""
     from mlflow_tfexec.tracking.query import find_benchmarks
 
     write = _FORMATS[one_of("format", list_format, tuple(_FORMATS))]
-    options = query_options.QueryOptions(
-        model=model,
-        experiment=experiment or (),
-        gpu=gpu,
-        tf_version=tf_version,
-        mode=mode,
-        task=task,
-        family=family,
-        since=since,
-        until=until,
-        filter=filter_,
-        limit=limit,
-    )
-    found = find_benchmarks(query_options.build_query(options), tracking_uri=unless_auto(tracking_uri))
+    found = find_benchmarks(query_options.build_query(query), tracking_uri=unless_auto(tracking_uri))
     if not found:
-        typer.echo(f"mlflow-tfexec: {query_options.none_found(options)}", err=True)
+        typer.echo(f"mlflow-tfexec: {query_options.none_found(query)}", err=True)
     typer.echo(write(found), nl=False)
     return EXIT_DONE
 
@@ -115,7 +93,7 @@ def _stacked(cells: Sequence[str]) -> str:
 
 def _cells(one: "FoundBenchmark") -> list[str]:
     """Write what is known of a benchmark; a cell is empty where nothing is."""
-    from mlflow_tfexec.reports._text import plain
+    from mlflow_tfexec.text import plain
 
     where = one.gpu or one.device
     when = _started(one, "%Y-%m-%d %H:%M")
@@ -130,13 +108,13 @@ def _json(found: Sequence["FoundBenchmark"]) -> str:
 
 def _record(one: "FoundBenchmark") -> dict[str, Any]:
     content = dataclasses.asdict(one)
-    del content["started_ms"]
+    del content["started_ms"], content["artifact_uri"]
     return {"started": _started(one, "%Y-%m-%dT%H:%M:%SZ")} | content
 
 
 def _csv(found: Sequence["FoundBenchmark"]) -> str:
     """Write a row for each benchmark; an empty cell is not known."""
-    from mlflow_tfexec.reports._text import spreadsheet_cell
+    from mlflow_tfexec.text import spreadsheet_cell
 
     content = io.StringIO()
     writer = csv.writer(content, lineterminator="\n")

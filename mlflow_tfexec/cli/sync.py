@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 def command(
     directories: Annotated[
-        list[str] | None, typer.Argument(help="Directories of the spool; none: all that is not logged yet.")
+        list[str] | None,
+        typer.Argument(help="Directories of benchmarks in the spool; none: all that MLflow does not have yet."),
     ] = None,
-    tracking_uri: Annotated[str, typer.Option(help="Log here instead of where each benchmark was meant to go.")] = AUTO,
+    tracking_uri: Annotated[str, typer.Option(help="Log here; auto: where each benchmark was meant to go.")] = AUTO,
     spool_dir: Annotated[
-        str, typer.Option(help="The spool; auto: $MLFLOW_TFEXEC_SPOOL or ~/.mlflow-tfexec/spool.")
+        str, typer.Option(help="The spool; auto: $MLFLOW_TFEXEC_SPOOL, else ~/.mlflow-tfexec/spool.")
     ] = AUTO,
 ) -> int:
     """Log spooled benchmarks to MLflow. Doing it twice makes no second copy."""
@@ -44,6 +45,7 @@ def _sync_one(benchmark: "SpooledBenchmark", tracking_uri: str) -> bool:
     """Log one benchmark and say where, or say why not. True: MLflow has it, or will get it from its owner."""
     from mlflow_tfexec.cli.publish import publish
     from mlflow_tfexec.statistics.judge import judge
+    from mlflow_tfexec.text import plain
 
     if not benchmark.claim():
         typer.echo(f"{benchmark.directory}: another process measures or logs it at this moment; left alone.", err=True)
@@ -56,7 +58,8 @@ def _sync_one(benchmark: "SpooledBenchmark", tracking_uri: str) -> bool:
         return False
     finally:
         benchmark.release()
-    typer.echo(f"{recording.spec.model} {benchmark.benchmark_id}: {logged.url or f'run {logged.run_id}'}")
+    model = plain(recording.spec.model)
+    typer.echo(f"{model} {benchmark.benchmark_id}: {logged.url or f'run {logged.run_id}'}")
     return True
 
 

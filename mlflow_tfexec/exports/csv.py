@@ -8,9 +8,7 @@ from typing import BinaryIO
 from mlflow_tfexec.exports._format import ExportFormat
 from mlflow_tfexec.exports._table import Cell, ExportTable, calls, modes
 from mlflow_tfexec.records.recording import Recording
-
-# A spreadsheet takes a cell that begins so for a formula: https://owasp.org/www-community/attacks/CSV_Injection
-_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001 - full-width forms count as well
+from mlflow_tfexec.text import spreadsheet_cell
 
 
 def write(recordings: Sequence[Recording], stream: BinaryIO) -> None:
@@ -40,8 +38,7 @@ def _cell(value: Cell) -> Cell:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        value = " ".join(value.split())
-        return f"'{value}" if value.startswith(_FORMULA_STARTS) else value
+        return spreadsheet_cell(value)
     return value
 
 

@@ -74,9 +74,12 @@ def load_recording(path: str | Path) -> Recording:
         raise RecordingError(f"{str(path)!r} is not a recording: it is not text.") from None
 
 
-def decode(text: str, *, name: str = "recording") -> Recording:
-    """Read a recording from its text; *name* is used in messages. Raises RecordingError as `load_recording` does."""
-    return _decode(io.StringIO(text, newline="\n"), name=name)
+def decode(text: str | Iterable[str], *, name: str = "recording") -> Recording:
+    """Read a recording from its text, or from the lines of it with their line feeds; *name* is used in messages.
+
+    Raises RecordingError as `load_recording` does.
+    """
+    return _decode(io.StringIO(text, newline="\n") if isinstance(text, str) else text, name=name)
 
 
 def _decode(rows: Iterable[str], *, name: str) -> Recording:

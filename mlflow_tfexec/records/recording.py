@@ -10,7 +10,7 @@ from pydantic import Field
 from mlflow_tfexec.records.answers import OutputDifference, TrainingFacts
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.line import Line
-from mlflow_tfexec.records.spec import Spec
+from mlflow_tfexec.records.spec import Spec, is_control
 
 MODE_STATUSES = (
     "ok",
@@ -25,6 +25,12 @@ MODE_STATUSES = (
 )
 MEASURED_STATUSES = frozenset({"ok", "outputs_differ"})
 """The statuses of a mode that has timings to be judged."""
+
+
+def can_be_ranked(mode: str, status: str) -> bool:
+    """Say whether a mode that ended so takes part in the ordering, if it was timed: `ok`, and no A/A control."""
+    return status == "ok" and not is_control(mode)
+
 
 Again = Literal["trace", "compile"]
 """What a block that does not count did once more: `tf.function` traced, or XLA compiled without a trace."""

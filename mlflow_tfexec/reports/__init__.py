@@ -7,10 +7,9 @@ from mlflow_tfexec._registry import discover
 from mlflow_tfexec.reports._drawing import Drawing
 from mlflow_tfexec.reports._drawings import drawings
 from mlflow_tfexec.reports._format import Format
-from mlflow_tfexec.reports._latency_picture import latency_png
 from mlflow_tfexec.reports._table import BenchmarkTable, Table, table
 
-__all__ = ["BenchmarkTable", "Drawing", "Format", "Table", "drawings", "formats", "latency_png", "table"]
+__all__ = ["BenchmarkTable", "Drawing", "Format", "Table", "drawings", "formats", "table"]
 
 
 def formats() -> dict[str, Format]:

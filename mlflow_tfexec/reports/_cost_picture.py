@@ -11,13 +11,13 @@ from mlflow_tfexec.records.judgement import Judgement, ModeSummary
 from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.records.spec import BASELINE, is_control
 from mlflow_tfexec.reports._drawing import Drawing
-from mlflow_tfexec.reports._look import LINES
-from mlflow_tfexec.reports._text import plain, shortened
+from mlflow_tfexec.reports._look import GRID, NAME_SIZE, PAPER, TICK_SIZE, WIDTH_IN, fitted, line_look, named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MAX_NAME = 28
+# Of a mode's name above the picture, beside a sample of its line and what follows the name.
+_NAME_IN = 1.8
 _LEAST_CALLS = 1_000
 _MOST_CALLS = 10_000_000
 
@@ -35,8 +35,7 @@ class _Cost:
 
     @property
     def name(self) -> str:
-        differs = " (outputs differ)" if self.summary.status == "outputs_differ" else ""
-        return f"{shortened(plain(self.summary.mode), _MAX_NAME)}{differs}"
+        return named(self.summary)
 
     def total_ms(self, calls: float) -> float:
         """Time of *calls* calls in all, the first included."""
@@ -57,8 +56,8 @@ def cost_drawing(recording: Recording, judgement: Judgement) -> Drawing | None:
         title="Cost of the first call",
         caption="Time of so many calls in all: the first, which traces and compiles, and the others at the mode's "
         f"median latency. A circle: from there on the mode, shown to be faster, has cost no more than {BASELINE}.",
-        width_in=8.0,
-        height_in=4.2,
+        width_in=WIDTH_IN,
+        height_in=3.1 + 0.17 * len(costs),
         draw=lambda figure: _draw(figure, costs, decades[-1]),
         heads=("mode", *(f"{calls:,} {'call' if calls == 1 else 'calls'}" for calls in decades), "pays off after"),
         rows=tuple(
@@ -91,7 +90,8 @@ def _pays_off(cost: _Cost) -> str:
 
 
 def _label(cost: _Cost) -> str:
-    return cost.name if cost.pays_off_after is None else f"{cost.name}: pays off after {_pays_off(cost)}"
+    name = fitted(cost.name, room_in=_NAME_IN, size=NAME_SIZE)
+    return name if cost.pays_off_after is None else f"{name}: pays off after {_pays_off(cost)}"
 
 
 def _draw(figure: "Figure", costs: Sequence[_Cost], most: int) -> None:
@@ -101,22 +101,26 @@ def _draw(figure: "Figure", costs: Sequence[_Cost], most: int) -> None:
     axes = figure.add_subplot()
     calls = np.geomspace(1, most, 80)
     for place, cost in enumerate(costs):
-        color, dashes = LINES[place % len(LINES)]
+        color, dashes = line_look(place)
         times_s = [cost.total_ms(float(number)) / 1e3 for number in calls]
         axes.plot(calls, times_s, color=color, linestyle=dashes, linewidth=1.8, label=_label(cost), zorder=2)
         if cost.pays_off_after is not None and 1 < cost.pays_off_after <= most:
             at = (cost.pays_off_after, cost.total_ms(cost.pays_off_after) / 1e3)
-            axes.plot(*at, marker="o", markersize=8, color="white", markeredgecolor=color, markeredgewidth=2, zorder=3)
+            axes.plot(*at, marker="o", markersize=7, color=PAPER, markeredgecolor=color, markeredgewidth=2, zorder=3)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(1, most)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.set_xlabel("calls (log scale)")
-    axes.set_ylabel("time in all, in s (log scale)")
-    axes.grid(color="#D9D9D9", linewidth=0.8)
+    axes.set_xlabel("calls (log scale)", size=NAME_SIZE)
+    axes.set_ylabel("time in all, in s (log scale)", size=NAME_SIZE)
+    axes.tick_params(labelsize=TICK_SIZE)
+    axes.grid(color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    legend = axes.legend(frameon=False, handlelength=4.5, fontsize=9)
+    # Above the lines: inside there is no place that none of them crosses.
+    legend = axes.legend(
+        frameon=False, handlelength=3.6, fontsize=NAME_SIZE, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0.2
+    )
     for text in legend.get_texts():
         text.set_parse_math(False)

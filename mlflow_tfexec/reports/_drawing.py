@@ -2,6 +2,7 @@
 
 import io
 import re
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,15 +10,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from mlflow_tfexec.reports._text import plain, shortened
+from mlflow_tfexec.reports._look import GREY, GRID, INK, NOTE_SIZE, SOFT, VARIABLES, fitted
+from mlflow_tfexec.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SVG = "http://www.w3.org/2000/svg"
 _HREF = "{http://www.w3.org/1999/xlink}href"
-_DOTS_PER_INCH = 150
-_MAX_HEADING = 80
+_DOTS_PER_INCH = 250
+
+# Of what is pixels in an SVG: as fine as a page is printed or a good screen shows it.
+_SVG_DOTS_PER_INCH = 180
+
+_HEADING_SIZE = 10.5
+
+# In letters, before its numbers are shortened.
+_LONG_PATH = 400
+
+# Of a PNG's notes, at the width of a picture.
+_LETTERS_PER_INCH = 19
+_LINE_IN = 0.14
 
 # What matplotlib says once for the whole picture with a rule for `*`, which in a page would be a rule for the page.
 _LINES = "stroke-linejoin: round; stroke-linecap: butt"
@@ -44,33 +57,53 @@ class Drawing:
         """Draw an `<svg>` element for a page: no script, no style sheet, nothing from outside, no date.
 
         Same recording, same text (with the same matplotlib). Texts are drawn as shapes, so that they look alike
-        whatever fonts there are; a reader for the blind gets title and caption.
+        whatever fonts there are; a reader for the blind gets title and caption. Every colour is a variable that the
+        page's style sheet may set, as for the dark; `--inches` is the picture's width.
 
         Args:
             prefix: begins every id, and must differ between the pictures of one page.
         """
-        return _inline(
-            self._saved("svg", heading=None).decode("utf-8"), label=f"{self.title}. {self.caption}", prefix=prefix
-        )
+        with own_style():
+            text = _saved(self._figure(self.height_in), "svg").decode("utf-8")
+        return _inline(text, label=f"{self.title}. {self.caption}", prefix=prefix, width_in=self.width_in)
 
-    def png(self, *, heading: str) -> bytes:
-        """Draw the content of a PNG file under a heading. Same recording, same bytes (with the same matplotlib)."""
-        return self._saved("png", heading=shortened(plain(heading), _MAX_HEADING))
+    def png(self, *, heading: str, context: str = "") -> bytes:
+        """Draw the content of a PNG file. Same recording, same bytes (with the same matplotlib).
 
-    def _saved(self, kind: str, *, heading: str | None) -> bytes:
+        Args:
+            heading: beside the title above the picture, such as the model.
+            context: before the caption below it, such as the machine.
+        """
+        width = round(self.width_in * _LETTERS_PER_INCH)
+        lines = [*textwrap.wrap(plain(context), width, max_lines=2, placeholder=" …")]
+        lines += textwrap.wrap(plain(self.caption), width)
+        with own_style():
+            figure = self._figure(self.height_in + 0.3 + _LINE_IN * len(lines))
+            head = fitted(
+                f"{self.title}: {plain(heading)}", room_in=self.width_in * 0.97, size=_HEADING_SIZE, weight="bold"
+            )
+            # Not as math: a dollar sign in a name is a dollar sign.
+            figure.suptitle(head, x=0.01, ha="left", fontsize=_HEADING_SIZE, fontweight="bold", parse_math=False)
+            notes = "\n".join(lines)
+            figure.supxlabel(notes, x=0.01, ha="left", fontsize=NOTE_SIZE, color=SOFT, parse_math=False)
+            return _saved(figure, "png")
+
+    def _figure(self, height_in: float) -> "Figure":
+        # The object API instead of pyplot: no global figure list, no backend chosen for the whole process.
         from matplotlib.figure import Figure
 
-        content = io.BytesIO()
-        with own_style():
-            # The object API instead of pyplot: no global figure list, no backend chosen for the whole process.
-            figure = Figure(figsize=(self.width_in, self.height_in), dpi=_DOTS_PER_INCH, layout="constrained")
-            self.draw(figure)
-            if heading is not None:
-                # Not as math: a dollar sign in a name is a dollar sign.
-                figure.suptitle(heading, x=0.01, ha="left", fontsize=11, fontweight="bold", parse_math=False)
-            metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-            figure.savefig(content, format=kind, metadata=metadata)
-        return content.getvalue()
+        figure = Figure(figsize=(self.width_in, height_in), dpi=_DOTS_PER_INCH, layout="constrained")
+        self.draw(figure)
+        return figure
+
+
+def _saved(figure: "Figure", kind: str) -> bytes:
+    content = io.BytesIO()
+    if kind == "svg":
+        figure.savefig(content, format=kind, dpi=_SVG_DOTS_PER_INCH, metadata={"Date": None, "Creator": None})
+    else:
+        figure.savefig(content, format=kind, metadata={"Software": None})
+    return content.getvalue()
 
 
 @contextmanager
@@ -78,14 +111,22 @@ def own_style() -> Iterator[None]:
     """Keep the user's own style out, which could turn the paper black or send every text through TeX."""
     import matplotlib.style
 
-    fixed = {"svg.hashsalt": "mlflow-tfexec", "svg.fonttype": "path"}
+    inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    fixed = {
+        "svg.hashsalt": "mlflow-tfexec",
+        "svg.fonttype": "path",
+        "grid.color": GRID,
+        "hatch.color": GREY,
+        "hatch.linewidth": 0.4,
+        **dict.fromkeys(inked, INK),
+    }
     with matplotlib.style.context(["default", fixed]), warnings.catch_warnings():
         # A name may hold letters that the font lacks; a box in their place is no reason to warn.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 
-def _inline(text: str, *, label: str, prefix: str) -> str:
+def _inline(text: str, *, label: str, prefix: str, width_in: float) -> str:
     """Make an SVG document into an element of a page."""
     # matplotlib writes each text into a comment, with `>` escaped; some characters are no XML even there.
     root = ET.fromstring(re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL))  # noqa: S314 - our own document
@@ -99,13 +140,15 @@ def _inline(text: str, *, label: str, prefix: str) -> str:
         element.text = element.tail = None
         _prefix_ids(element, prefix)
         _shorten_numbers(element)
+        _name_colors(element)
+        _say_once(element)
     # Without a width and a height of its own it takes those of its place in the page.
     root.attrib = {
         "xmlns": _SVG,
         "viewBox": root.attrib["viewBox"],
         "role": "img",
         "aria-label": re.sub("[\ufffe\uffff]", "", label),
-        "style": _LINES,
+        "style": f"{_LINES}; --inches: {width_in:g}",
     }
     return ET.tostring(root, encoding="unicode")
 
@@ -124,9 +167,52 @@ def _prefix_ids(element: ET.Element, prefix: str) -> None:
 
 
 def _shorten_numbers(element: ET.Element) -> None:
-    """Write coordinates to a thousandth of a point, which nobody sees, instead of a millionth."""
-    for key in {"d", "x", "y", "transform"} & element.attrib.keys():
-        value = re.sub(
-            r"-?\d+\.\d{4,}", lambda found: f"{float(found[0]):.3f}".rstrip("0").rstrip("."), element.attrib[key]
-        )
-        element.attrib[key] = " ".join(value.split())
+    """Write coordinates as exactly as anybody sees them, instead of to a millionth of a point."""
+    # A long path runs over the whole picture. A short one may be a mark, of which a tenth of a point is a part.
+    is_long = len(element.attrib.get("d", "")) > _LONG_PATH
+    exact, shorten = (r"-?\d+\.\d{2,}", _to_tenths) if is_long else (r"-?\d+\.\d{3,}", _to_hundredths)
+    for key in {"d", "x", "y"} & element.attrib.keys():
+        value = re.sub(exact, shorten, element.attrib[key])
+        # A letter and a minus set numbers apart as well as a space does.
+        element.attrib[key] = re.sub(r"\s*([A-Za-z]|(?=-))\s*", r"\1", value).strip()
+    if "transform" in element.attrib:
+        # More digits here, for they may be multiplied.
+        value = re.sub(r"-?\d+\.\d{5,}", _to_ten_thousandths, element.attrib["transform"])
+        element.attrib["transform"] = " ".join(value.split())
+
+
+def _to_tenths(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.1f}".removesuffix(".0")
+
+
+def _to_hundredths(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def _to_ten_thousandths(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.4f}".rstrip("0").rstrip(".")
+
+
+def _name_colors(element: ET.Element) -> None:
+    """Put a variable before every colour, which stays as what to take where no style sheet sets the variable."""
+    # As a style, where they are attributes: these know no variables in some browsers.
+    own = [f"{key}: {element.attrib.pop(key)}" for key in ("fill", "stroke") if key in element.attrib]
+    style = "; ".join([*own, *filter(None, [element.attrib.get("style", "").rstrip("; ")])])
+    if style:
+        element.attrib["style"] = re.sub("#[0-9a-f]{6}", _as_variable, style)
+
+
+def _as_variable(found: re.Match[str]) -> str:
+    color = found[0]
+    return f"var({VARIABLES[color]}, {color})" if color in VARIABLES else color
+
+
+def _say_once(group: ET.Element) -> None:
+    """Move to the group the style that all its marks share: there may be thousands of them."""
+    styles = {child.attrib.get("style") for child in group}
+    if group.tag == "g" and "style" not in group.attrib and len(group) > 1 and len(styles) == 1:
+        [style] = styles
+        if style and all(child.tag == "use" for child in group):
+            group.attrib["style"] = style
+            for child in group:
+                del child.attrib["style"]

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from mlflow_tfexec.records.recording import Recording
+from mlflow_tfexec.records.recording import Header, Recording
 from mlflow_tfexec.reports import _numbers
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 
 class Fact(NamedTuple):
@@ -54,16 +54,16 @@ def machine(recording: Recording) -> Machine:
     )
 
 
-def inputs(recording: Recording) -> str | None:
+def inputs(header: Header) -> str | None:
     """Write the shapes and dtypes of the inputs, batch included, and whether their transfer was timed.
 
     None: not recorded.
     """
     texts = []
-    for tensor in recording.header.inputs:
-        name = f"{tensor.name} " if tensor.name and len(recording.header.inputs) > 1 else ""
+    for tensor in header.inputs:
+        name = f"{tensor.name} " if tensor.name and len(header.inputs) > 1 else ""
         texts.append(plain(f"{name}{_numbers.shape(tensor.shape)} {tensor.dtype}"))
-    if recording.spec.include_transfer:
+    if header.spec.include_transfer:
         texts.append("including transfer")
     return ", ".join(texts) or None
 
@@ -90,7 +90,7 @@ def facts(recording: Recording) -> tuple[Fact, ...]:
         "task": plain(spec.task),
         "loss": _loss(recording),
         "optimizer": _optimizer(recording),
-        "input": inputs(recording),
+        "input": inputs(recording.header),
         "values": values(recording),
         "dtype policy": plain(spec.dtype),
         "GPU": known.gpu,

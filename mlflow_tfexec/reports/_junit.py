@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET  # written only, and from our own tree
 
 from mlflow_tfexec.records.gate import Gate, ModeOutcome
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 
 def junit(gate: Gate, *, undecided_fails: bool) -> str:

@@ -9,10 +9,15 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"}
 _SPECIAL = re.compile(r"[&<>|]|[\\`*\[\]#!~{}$]|(?<![^\W_])_|_(?![^\W_])")
 
 
-def table_rows(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Write a table line by line. Cells are taken as they are: escape what comes from outside."""
+def table_rows(
+    heads: Iterable[str], rows: Iterable[Sequence[str]], *, rules: Sequence[str] | None = None
+) -> Iterator[str]:
+    """Write a table line by line. Cells are taken as they are: escape what comes from outside.
+
+    *rules* says how each column is aligned: `---` to the left, which is the default, `---:` to the right.
+    """
     heads = list(heads)
-    for cells in (heads, ["---"] * len(heads), *rows):
+    for cells in (heads, rules or ["---"] * len(heads), *rows):
         yield f"| {' | '.join(cells)} |"
 
 

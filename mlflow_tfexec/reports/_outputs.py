@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mlflow_tfexec.records.answers import OutputFigures
 from mlflow_tfexec.records.judgement import Judgement
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 HEADS = ("output", "largest difference", "of the largest value", "cosine", "same largest place", "NaN", "infinite")
 

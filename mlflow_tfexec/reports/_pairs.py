@@ -8,7 +8,7 @@ from types import MappingProxyType
 from mlflow_tfexec import units
 from mlflow_tfexec.records.judgement import INVERSE, Comparison, Judgement, Verdict
 from mlflow_tfexec.reports import _numbers
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 SIGNS: Mapping[Verdict, str] = MappingProxyType(
     {"slower": ">", "faster": "<", "equivalent": "=", "undecided": "?"},

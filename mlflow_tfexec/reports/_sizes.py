@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 if TYPE_CHECKING:
     from mlflow_tfexec.reports._table import BenchmarkTable
@@ -32,7 +32,7 @@ def size_tables(benchmarks: "Sequence[BenchmarkTable]") -> tuple[SizeTable, ...]
     """Make a table of each family of which two benchmarks or more are here, in the order of their first."""
     families: dict[str, list[BenchmarkTable]] = {}
     for benchmark in benchmarks:
-        family = benchmark.recording.spec.family
+        family = benchmark.header.spec.family
         if family is not None:
             families.setdefault(family, []).append(benchmark)
     return tuple(_table(group) for group in families.values() if len(group) > 1)
@@ -55,4 +55,4 @@ def _row(benchmark: "BenchmarkTable", modes: Sequence[str]) -> tuple[str, ...]:
         # The median without its interval: the benchmark's own table has that.
         median = "" if row is None else row.cells.get("median", "").partition(" [")[0]
         cells.append(median or (row.status if row is not None else _UNKNOWN))
-    return (benchmark.size or plain(benchmark.recording.header.benchmark_id), *cells, benchmark.ordering)
+    return (benchmark.size or plain(benchmark.header.benchmark_id), *cells, benchmark.ordering)

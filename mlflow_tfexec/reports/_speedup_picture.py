@@ -7,14 +7,27 @@ from mlflow_tfexec.records.judgement import Judgement, ModeSummary, Ratio
 from mlflow_tfexec.records.spec import BASELINE
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._drawing import Drawing
-from mlflow_tfexec.reports._look import INK, LOG_AXIS_FROM, log_ticks, look
-from mlflow_tfexec.reports._text import plain, shortened
+from mlflow_tfexec.reports._look import (
+    INK,
+    LOG_AXIS_FROM,
+    NAME_SIZE,
+    WIDTH_IN,
+    bounds,
+    label_row,
+    log_ticks,
+    look,
+    named,
+    plain_axis,
+    round_ticks,
+)
+from mlflow_tfexec.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MAX_NAME = 28
+# Rows are one apart; a row's name is above its line.
+_NAME_AT, _LINE_AT = -0.22, 0.06
 
 
 @dataclass(frozen=True)
@@ -26,7 +39,7 @@ class _Line:
 
     @property
     def name(self) -> str:
-        return shortened(plain(self.summary.mode), _MAX_NAME)
+        return plain(self.summary.mode)
 
     @property
     def text(self) -> str:
@@ -50,40 +63,32 @@ def speedup_drawing(judgement: Judgement) -> Drawing | None:
         title=f"Speed-up over {BASELINE}",
         caption=f"Time of {BASELINE} over the time of each mode, with its 95 % interval{launch_only}. "
         f"Right of the line at 1: faster than {BASELINE}.",
-        width_in=8.0,
-        height_in=1.1 + 0.45 * len(lines),
+        width_in=WIDTH_IN,
+        height_in=0.6 + 0.46 * len(lines),
         draw=lambda figure: _draw(figure, lines),
-        heads=("mode", "speed-up", "note"),
-        rows=tuple((plain(line.summary.mode), line.text, look(line.summary)[0]) for line in lines),
+        heads=("mode", "speed-up"),
+        rows=tuple((named(line.summary), line.text) for line in lines),
     )
 
 
 def _draw(figure: "Figure", lines: list[_Line]) -> None:
     axes = figure.add_subplot()
     for place, line in enumerate(lines):
-        _, color, marker = look(line.summary)
+        note, color, marker = look(line.summary)
+        label_row(axes, place + _NAME_AT, name=line.name, note=note, value=line.text)
         low, high = line.ends
-        axes.hlines(place, low, high, color=color, linewidth=2.2, zorder=3)
-        axes.vlines([low, high], place - 0.14, place + 0.14, color=color, linewidth=1.4, zorder=3)
-        axes.plot([line.speedup.ratio], [place], marker=marker, color=color, markersize=7, markeredgewidth=2, zorder=4)
+        at = place + _LINE_AT
+        axes.hlines(at, low, high, color=color, linewidth=2.2, zorder=3)
+        axes.vlines([low, high], at - 0.14, at + 0.14, color=color, linewidth=1.4, zorder=3)
+        axes.plot([line.speedup.ratio], [at], marker=marker, color=color, markersize=6, markeredgewidth=2, zorder=4)
     axes.axvline(1.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
     _draw_scale(axes, lines)
-    axes.set_yticks(range(len(lines)), ["\n".join(filter(None, (line.name, look(line.summary)[0]))) for line in lines])
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
-    axes.set_ylim(len(lines) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color="#D9D9D9", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    right = axes.secondary_yaxis("right")
-    right.set_yticks(range(len(lines)), [line.text for line in lines])
-    right.tick_params(axis="y", length=0)
-    right.spines["right"].set_visible(False)
+    axes.set_ylim(len(lines) - 0.6, -0.55)
+    plain_axis(axes)
 
 
 def _draw_scale(axes: "Axes", lines: list[_Line]) -> None:
-    """Scale the axis of speed-ups: a logarithmic one where they differ much, else one from 0."""
+    """Scale the axis of speed-ups: logarithmic where they differ much."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     values = [1.0, *(end for line in lines for end in (*line.ends, line.speedup.ratio))]
@@ -94,6 +99,7 @@ def _draw_scale(axes: "Axes", lines: list[_Line]) -> None:
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_xlim(min(values) / 1.3, max(values) * 1.3)
     else:
-        axes.set_xlim(0, max(values) * 1.08)
+        axes.set_xlim(*bounds(min(values), max(values)))
+        axes.xaxis.set_major_locator(round_ticks(6))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}×"))
-    axes.set_xlabel(f"speed-up over {BASELINE}{' (log scale)' if is_log else ''}")
+    axes.set_xlabel(f"speed-up over {BASELINE}{' (log scale)' if is_log else ''}", size=NAME_SIZE)

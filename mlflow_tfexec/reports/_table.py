@@ -1,27 +1,28 @@
 """The neutral middle of every report: what is said of a benchmark, before any format says how it looks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 
 from mlflow_tfexec import units
 from mlflow_tfexec.metrics import measure
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.judgement import Judgement, ModeSummary
-from mlflow_tfexec.records.recording import MEASURED_STATUSES, Recording
+from mlflow_tfexec.records.recording import MEASURED_STATUSES, Header, Recording
 from mlflow_tfexec.records.spec import BASELINE, is_control
 from mlflow_tfexec.reports import _numbers
+from mlflow_tfexec.reports._drawing import Drawing
+from mlflow_tfexec.reports._drawings import drawings
 from mlflow_tfexec.reports._facts import Fact, Machine, facts, inputs, machine
-from mlflow_tfexec.reports._latency_picture import latency_png
 from mlflow_tfexec.reports._pairs import Pair, pair
 from mlflow_tfexec.reports._sizes import SizeTable, size_tables
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 CONTROL_NOTE = "A/A control, not ranked"
 DIFFERS_MARK = "≠"
 
 Where = Mapping[str, Sequence[tuple[str, str]]]
+Draw = Callable[[Recording, Judgement], tuple[Drawing, ...]]
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,12 @@ class Row:
 
 @dataclass(frozen=True)
 class BenchmarkTable:
-    """Everything a report says of one benchmark. Every text is one line and free of control characters."""
+    """Everything a report says of one benchmark. Every text is one line and free of control characters.
 
-    recording: Recording
+    It holds no recording: a report on many large ones would not fit into memory.
+    """
+
+    header: Header
     judgement: Judgement
     title: str
     machine: Machine
@@ -105,24 +109,21 @@ class BenchmarkTable:
     findings: tuple[Finding, ...]
     where: tuple[Fact, ...]
     """Where else to look, given by the caller."""
-
-    @cached_property
-    def picture(self) -> bytes | None:
-        """Every timed call as a PNG, drawn once however many reports show it. None: nothing was timed."""
-        return latency_png(self.recording, self.judgement)
+    drawings: tuple[Drawing, ...]
+    """Its pictures, not yet drawn, as far as there is something to show and they were asked for."""
 
     @property
     def headline(self) -> tuple[str, ...]:
         """What tells this benchmark from others, where known: model, in a sweep the input, processor, TensorFlow."""
         version = self.machine.tensorflow
-        size = self.size if self.recording.spec.family is not None else None
+        size = self.size if self.header.spec.family is not None else None
         known = (self.title, size, self.machine.processor, version and f"TensorFlow {version}")
         return tuple(text for text in known if text)
 
     @property
     def size(self) -> str | None:
         """Shapes and types of the inputs. None: not recorded."""
-        return inputs(self.recording)
+        return inputs(self.header)
 
 
 @dataclass(frozen=True)
@@ -138,37 +139,39 @@ class Table:
 
 
 def table(
-    entries: Sequence[tuple[Recording, Judgement]],
+    entries: Iterable[tuple[Recording, Judgement]],
     *,
     where: Where = MappingProxyType({}),
     margin: float | None = None,
+    draw: Draw = drawings,
 ) -> Table:
     """Bring recordings and their judgements into the form that every format renders.
 
     Args:
-        entries: recording and judgement of each benchmark, in the order of the report.
+        entries: recording and judgement of each benchmark, in the order of the report. Taken one after the other, each
+            recording is let go of before the next is asked for.
         where: benchmark id → (label, text) lines that tell where else to look, such as the run in MLflow.
         margin: the margin that the judgements were made with. None: each recording's own.
+        draw: gives the pictures of a benchmark. A format's own `draw` spares work for pictures that it does not show.
     """
-    return Table(
-        tuple(
-            _benchmark(
-                recording,
-                judgement,
-                where.get(judgement.benchmark_id, ()),
-                recording.spec.margin if margin is None else margin,
-            )
-            for recording, judgement in entries
-        )
-    )
+    benchmarks = []
+    for recording, judgement in entries:
+        benchmarks.append(_benchmark(recording, judgement, where.get(judgement.benchmark_id, ()), margin, draw))
+        # It may be large, and is not held while the next one is read.
+        del recording
+    return Table(tuple(benchmarks))
 
 
 def _benchmark(
-    recording: Recording, judgement: Judgement, where: Sequence[tuple[str, str]], margin: float
+    recording: Recording,
+    judgement: Judgement,
+    where: Sequence[tuple[str, str]],
+    margin: float | None,
+    draw: Draw,
 ) -> BenchmarkTable:
     rows = tuple(_row(recording, judgement, summary) for summary in judgement.modes)
     return BenchmarkTable(
-        recording=recording,
+        header=recording.header,
         judgement=judgement,
         title=plain(judgement.model),
         machine=machine(recording),
@@ -177,7 +180,7 @@ def _benchmark(
         rows=rows,
         notes=_notes(rows),
         ordering=plain(judgement.ordering) or "No ordering: fewer than two modes were measured.",
-        legend=_legend(margin) if judgement.ordering else None,
+        legend=_legend(recording.spec.margin if margin is None else margin) if judgement.ordering else None,
         scope=_scope(recording, judgement),
         fastest=_fastest(judgement) if judgement.ordering else None,
         best_set=_best_set(judgement),
@@ -186,6 +189,7 @@ def _benchmark(
         pairs=tuple(pair(comparison, judgement.launch_s) for comparison in judgement.comparisons),
         findings=tuple(_plain_finding(finding) for finding in judgement.findings),
         where=tuple(Fact(plain(label), plain(text)) for label, text in where),
+        drawings=draw(recording, judgement),
     )
 
 

@@ -6,7 +6,7 @@ import io
 from mlflow_tfexec.reports._facts import inputs
 from mlflow_tfexec.reports._format import Format
 from mlflow_tfexec.reports._table import BenchmarkTable, Row, Table
-from mlflow_tfexec.reports._text import spreadsheet_cell
+from mlflow_tfexec.text import spreadsheet_cell
 
 _IDENTITY = (
     "benchmark_id", "created", "model", "task", "mode", "status", "reason", "scope",
@@ -35,7 +35,7 @@ def render(table: Table) -> str:
 
 def _cells(benchmark: BenchmarkTable, row: Row) -> dict[str, str]:
     """Give what identifies a row, by column."""
-    header, spec, machine = benchmark.recording.header, benchmark.recording.spec, benchmark.machine
+    header, spec, machine = benchmark.header, benchmark.header.spec, benchmark.machine
     texts = {
         "benchmark_id": header.benchmark_id,
         "created": header.created,
@@ -45,7 +45,7 @@ def _cells(benchmark: BenchmarkTable, row: Row) -> dict[str, str]:
         "status": row.status,
         "reason": row.reason,
         "scope": benchmark.judgement.scope,
-        "inputs": inputs(benchmark.recording),
+        "inputs": inputs(benchmark.header),
         "dtype": spec.dtype,
         "preset": spec.preset,
         "device": machine.device,

@@ -4,7 +4,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from mlflow_tfexec.records.recording import Recording
+from mlflow_tfexec.records.recording import Header
 from mlflow_tfexec.reports._format import Format
 from mlflow_tfexec.reports._table import Table
 
@@ -18,14 +18,14 @@ def render(table: Table) -> str:
     """
     content = {
         "benchmarks": [
-            benchmark.judgement.to_dict() | {"input": _input(benchmark.recording)} for benchmark in table.benchmarks
+            benchmark.judgement.to_dict() | {"input": _input(benchmark.header)} for benchmark in table.benchmarks
         ]
     }
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _input(recording: Recording) -> dict[str, Any]:
-    header, spec = recording.header, recording.spec
+def _input(header: Header) -> dict[str, Any]:
+    spec = header.spec
     return {
         "batch_size": spec.batch_size,
         "tensors": [

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from mlflow_tfexec.reports._format import Format
 from mlflow_tfexec.reports._markup import escaped, table_rows
-from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Row, Table
+from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Column, Row, Table
 
 _UNKNOWN = "–"
+_UNBREAKABLE = "\u00a0"
+_RIGHT = "---:"
 
 
 def render(table: Table) -> str:
@@ -32,20 +34,36 @@ def _benchmark(benchmark: BenchmarkTable) -> Iterator[str]:
         yield from (escaped(note), "")
     yield from _logs(benchmark)
     if benchmark.findings:
-        yield from ("", "### Findings", "")
+        yield from ("### Findings", "")
         for finding in benchmark.findings:
             yield f"- **{escaped(finding.code)}**: {escaped(finding.sentence())}"
+        yield ""
     if benchmark.pairs:
-        yield from ("", "### Pairs", "")
-        yield from table_rows(["pair", "time of the first over the second", "verdict"], _pair_cells(benchmark))
-    yield from ("", "### Where and how", "")
+        yield from ("### Pairs", "")
+        heads = ["pair", "time of the first over the second", "verdict"]
+        yield from table_rows(heads, _pair_cells(benchmark), rules=["---", _RIGHT, "---"])
+        yield ""
+    yield from ("### Where and how", "")
     yield from (f"- {escaped(label)}: {escaped(text)}" for label, text in benchmark.facts)
     yield from (f"- {escaped(label)}: {_linkable(text)}" for label, text in benchmark.where)
 
 
 def _modes(benchmark: BenchmarkTable) -> Iterator[str]:
-    heads = ["mode", *(f"{c.head} {c.subhead}" if c.subhead else c.head for c in benchmark.columns)]
-    yield from table_rows(heads, (_mode_cells(benchmark, row) for row in benchmark.rows))
+    heads = ["mode", *(_head(column) for column in benchmark.columns)]
+    rules = ["---", *("---" if column.key == "status" else _RIGHT for column in benchmark.columns)]
+    yield from table_rows(heads, (_mode_cells(benchmark, row) for row in benchmark.rows), rules=rules)
+
+
+def _head(column: Column) -> str:
+    return f"{column.head} {_whole(column.subhead)}" if column.subhead else column.head + _UNBREAKABLE
+
+
+def _whole(text: str) -> str:
+    """Keep a figure and its unit in one line and off the next column.
+
+    MLflow's page of a run is narrow, gives the cells of a table no room around them, and ignores their alignment.
+    """
+    return text.replace(" ", _UNBREAKABLE) + _UNBREAKABLE
 
 
 def _logs(benchmark: BenchmarkTable) -> Iterator[str]:
@@ -65,13 +83,11 @@ def _mode_cells(benchmark: BenchmarkTable, row: Row) -> list[str]:
             cells.append(escaped(f"{row.status}: {row.reason}"))
         else:
             # Figures and the words of a status are our own and hold no markup.
-            cells.append(row.cells.get(column.key, _UNKNOWN))
+            cells.append(_whole(row.cells.get(column.key, _UNKNOWN)))
     return cells
 
 
 def _claims(benchmark: BenchmarkTable) -> Iterator[str]:
-    if benchmark.legend:
-        yield f"- legend: {escaped(benchmark.legend)}"
     if benchmark.fastest:
         yield f"- fastest: {escaped(benchmark.fastest)}"
     if benchmark.best_set:
@@ -82,12 +98,14 @@ def _claims(benchmark: BenchmarkTable) -> Iterator[str]:
         control = benchmark.control
         pair = f"{escaped(control.a)} against {escaped(control.b)} {control.ratio}, {control.verdict}"
         yield f"- noise floor: {pair}{benchmark.unstable}"
+    if benchmark.legend:
+        yield f"- legend: {escaped(benchmark.legend)}"
 
 
 def _pair_cells(benchmark: BenchmarkTable) -> Iterator[list[str]]:
     for pair in benchmark.pairs:
         verdict = f"{pair.verdict}; {pair.needed}" if pair.needed else pair.verdict
-        yield [escaped(f"{pair.a} {pair.sign} {pair.b}"), pair.ratio, verdict]
+        yield [_whole(escaped(f"{pair.a} {pair.sign} {pair.b}")), _whole(pair.ratio), verdict]
 
 
 def _overview(table: Table) -> Iterator[str]:

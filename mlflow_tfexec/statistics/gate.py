@@ -7,7 +7,7 @@ from mlflow_tfexec.records.across import Across
 from mlflow_tfexec.records.differences import differences
 from mlflow_tfexec.records.gate import Gate, ModeOutcome, Outcome
 from mlflow_tfexec.records.judgement import Comparison, Judgement
-from mlflow_tfexec.records.recording import Recording
+from mlflow_tfexec.records.recording import Recording, can_be_ranked
 from mlflow_tfexec.records.spec import is_control
 from mlflow_tfexec.statistics.across import compare_across
 from mlflow_tfexec.statistics.across_request import mode_status, refuse_repeated, refuse_unlike
@@ -83,10 +83,7 @@ def _names(before: Judgement, now: Judgement, modes: Sequence[str] | None, relat
     can_be = [
         mode.mode
         for mode in before.modes
-        if mode_status(before, mode.mode) == "ok"
-        and not is_control(mode.mode)
-        and mode.mode in asked
-        and mode.mode != relative_to
+        if can_be_ranked(mode.mode, mode_status(before, mode.mode)) and mode.mode in asked and mode.mode != relative_to
     ]
     names = can_be if modes is None else list(dict.fromkeys(modes))
     for mode in names:

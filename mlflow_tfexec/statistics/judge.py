@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.records.judgement import Comparison, Judgement, Latency, ModeSummary, Ratio, Scope
-from mlflow_tfexec.records.recording import ModeLine, Recording
+from mlflow_tfexec.records.recording import ModeLine, Recording, can_be_ranked
 from mlflow_tfexec.records.spec import BASELINE, controlled_mode, is_control
 from mlflow_tfexec.statistics.answer_findings import answer_findings
 from mlflow_tfexec.statistics.caveats import machine_findings, mode_findings
@@ -43,7 +43,7 @@ def judge(recording: Recording, *, margin: float | None = None) -> Judgement:
     summaries = _summaries(recording, rounds)
     measured = [mode for mode, summary in summaries.items() if summary.is_measured]
     # Quick and wrong is not quick: a mode with other outputs computes something else, and has no place in the order.
-    comparable = [mode for mode in measured if summaries[mode].status == "ok" and not is_control(mode)]
+    comparable = [mode for mode in measured if can_be_ranked(mode, summaries[mode].status)]
     ranked = slowest_first({mode: summaries[mode].latency_ms for mode in comparable})
     error = error_at(rounds.launches, recording.spec.looks)
     claimed = compare_all(rounds, ranked, error=error, margin=margin)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlflow_tfexec.records.recording import Recording
-from mlflow_tfexec.records.spec import PRESETS, Preset, is_control
+from mlflow_tfexec.records.recording import Recording, can_be_ranked
+from mlflow_tfexec.records.spec import PRESETS, Preset
 from mlflow_tfexec.statistics.components import Components, optimal_rounds, variance_components
 from mlflow_tfexec.statistics.intervals import Spread, half_width
 from mlflow_tfexec.statistics.looks import error_at
@@ -154,7 +154,7 @@ def _ranked(recording: Recording, rounds: Rounds) -> list[str]:
     ranked = []
     for mode in dict.fromkeys(recording.spec.modes):
         ending = recording.final_line(mode)
-        if ending is not None and ending.status == "ok" and mode in rounds.medians_ns and not is_control(mode):
+        if ending is not None and can_be_ranked(mode, ending.status) and mode in rounds.medians_ns:
             ranked.append(mode)
     return ranked
 

@@ -7,11 +7,13 @@ import socket
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from mlflow_tfexec.tracking.credentials import redact, secrets_of
+from mlflow_tfexec.errors import TfexecError, TrackingError
+from mlflow_tfexec.tracking.credentials import redact, secrets_of, without_credentials
 
 RETRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 TIMEOUT = "MLFLOW_HTTP_REQUEST_TIMEOUT"
@@ -38,6 +40,36 @@ _KNOCK_TIMEOUT_S = 5.0
 _NOT_MLFLOW = re.compile(r"^API request to endpoint .* (failed with error code (?P<status>\d+)|valid JSON format)")
 
 _LONGEST_REASON = 200
+
+_NOT_FOUND = 404
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a tracking store is wanted for, which decides what to do where it cannot be used."""
+
+    otherwise: str
+    """What helps beside starting it."""
+    elsewhere: str
+    """What to do instead of moving a folder of files into a database."""
+
+
+MEASURING = Purpose(
+    otherwise="or measure now with --offline and run `mlflow-tfexec sync` later",
+    elsewhere="keep this benchmark elsewhere with `--tracking-uri sqlite:///mlflow.db`",
+)
+QUERYING = Purpose(
+    otherwise="or give `mlflow-tfexec report` the path of a recording, which needs no store",
+    elsewhere="look in another store with --tracking-uri",
+)
+NAMING = Purpose(
+    otherwise="or give the path of a recording instead of the run id",
+    elsewhere="look in another store with --tracking-uri",
+)
+REPORTING = Purpose(
+    otherwise="or leave out --log",
+    elsewhere="keep this report elsewhere with `--tracking-uri sqlite:///mlflow.db`",
+)
 
 
 @contextmanager
@@ -79,19 +111,56 @@ def environment(settings: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextmanager
+def reached(uri: str, purpose: Purpose = MEASURING) -> Iterator[None]:
+    """Turn whatever MLflow raises inside into a TrackingError that says what to do."""
+    try:
+        yield
+    except TfexecError:
+        raise
+    except Exception as error:  # noqa: BLE001 - store plugins, SQL drivers and HTTP raise types of their own
+        shown = without_credentials(uri)
+        if urlsplit(uri).scheme in {"", "file"}:
+            raise TrackingError(
+                f"Tracking store {shown!r} is a folder of files, which MLflow no longer uses. "
+                f"Move it into a database with `mlflow migrate-filestore`,\nor {purpose.elsewhere}."
+            ) from None
+        kind = "server" if shown.startswith("http") else "store"
+        raise TrackingError(
+            f"Cannot use the MLflow tracking {kind} at {shown}: {reason(error, uri)}.\n"
+            f"Start it or correct --tracking-uri, {purpose.otherwise}."
+        ) from None
+
+
 def connect(uri: str) -> Any:
     """Make an `mlflow.MlflowClient` for *uri*, credentials included. A database is opened, a server not yet asked.
 
     Raises:
         OSError: the port of a database server takes no connection.
+        Exception: the driver's own, where the database server refuses us.
     """
     parts = urlsplit(uri)
-    # Several hosts, or a socket file: left to the driver, which knows how to read them.
-    if parts.scheme.startswith(_DATABASE_SERVERS) and parts.hostname and re.search(r":\d+$", parts.netloc):
-        socket.create_connection((parts.hostname, parts.port or 0), timeout=_KNOCK_TIMEOUT_S).close()
+    if parts.scheme.startswith(_DATABASE_SERVERS):
+        # Several hosts, or a socket file: left to the driver, which knows how to read them.
+        if parts.hostname and re.search(r":\d+$", parts.netloc):
+            socket.create_connection((parts.hostname, parts.port or 0), timeout=_KNOCK_TIMEOUT_S).close()
+        _enter(uri)
     from mlflow import MlflowClient
 
     return MlflowClient(tracking_uri=uri)
+
+
+def _enter(uri: str) -> None:
+    """Open a database once, as MLflow will, to learn of a wrong password or a missing driver at once."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.pool import NullPool
+
+    try:
+        create_engine(uri, poolclass=NullPool).connect().close()
+    except DBAPIError as error:
+        # What the driver says, without SQLAlchemy's link to its manual.
+        raise error.orig or error from None
 
 
 def is_absent(error: Exception) -> bool:
@@ -100,6 +169,15 @@ def is_absent(error: Exception) -> bool:
     A server that is no MLflow answers 404 too, without MLflow's JSON; that is not counted.
     """
     return getattr(error, "error_code", None) == "RESOURCE_DOES_NOT_EXIST" and not str(error).startswith("API request")
+
+
+def is_gone(error: Exception) -> bool:
+    """Say whether an artifact store answered that there is no such file."""
+    return (
+        is_absent(error)
+        or any(isinstance(link, FileNotFoundError) for link in _chain(error))
+        or any(_http_status(link) == _NOT_FOUND for link in _chain(error))
+    )
 
 
 def reason(error: BaseException, uri: str) -> str:

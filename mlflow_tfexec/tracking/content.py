@@ -1,6 +1,6 @@
 """What each run of a benchmark carries, read off the recording and its judgement. Pure: no MLflow."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -75,6 +75,23 @@ def mode_tags(recording: Recording, summary: ModeSummary) -> dict[str, str]:
         },
         limit=TAG_LIMIT,
     )
+
+
+def report_tags(benchmark_ids: Iterable[str]) -> dict[str, str]:
+    """Give the tags that say what a report is and which benchmarks it is about, as many ids as one tag takes."""
+    ids = list(dict.fromkeys(benchmark_ids))
+    listed = ",".join(ids)
+    while len(listed) > TAG_LIMIT:
+        ids = ids[:-1]
+        listed = ",".join([*ids, "…"])
+    return _texts(
+        {keys.SCHEMA: keys.SCHEMA_VERSION, keys.KIND: keys.KIND_REPORT, keys.BENCHMARK_IDS: listed}, limit=TAG_LIMIT
+    )
+
+
+def note_tag(note: str) -> dict[str, str]:
+    """Give the tag that is a run's description, cut to what a tag takes; none for an empty one."""
+    return _texts({keys.NOTE: note}, limit=TAG_LIMIT)
 
 
 def mode_params(recording: Recording, mode: str) -> dict[str, str]:

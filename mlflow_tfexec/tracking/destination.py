@@ -1,29 +1,21 @@
-"""Where a benchmark will be written, settled before anything is measured."""
+"""Where a benchmark or a report will be written, settled before anything is measured."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from mlflow_tfexec.errors import TfexecError, TrackingError
+from mlflow_tfexec.errors import TrackingError
 from mlflow_tfexec.tracking import keys
-from mlflow_tfexec.tracking.connection import REACHING, connect, is_absent, quiet, reason
+from mlflow_tfexec.tracking.connection import MEASURING, REACHING, Purpose, connect, is_absent, quiet, reached
 from mlflow_tfexec.tracking.credentials import without_credentials
 
 DEFAULT_EXPERIMENT_ID = "0"
 
-_FILE_STORE = (
-    "Tracking store {uri} is a folder of files, which MLflow no longer writes to. "
-    "Move it into a database with `mlflow migrate-filestore`,\n"
-    "or keep this benchmark elsewhere with `--tracking-uri sqlite:///mlflow.db`."
-)
-
 
 class Destination(BaseModel):
-    """Where a benchmark is to be written. Its JSON and its repr hold no credentials."""
+    """Where a benchmark or a report is to be written. Its JSON and its repr hold no credentials."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -79,8 +71,14 @@ def unreached(*, tracking_uri: str | None, experiment: str | None, environ: Mapp
     return Destination(tracking_uri=uri, access_uri=uri, **place)
 
 
-def resolve(*, tracking_uri: str | None, experiment: str | None, environ: Mapping[str, str]) -> Destination:
-    """Settle the destination and make sure, before measuring, that it can be written to.
+def resolve(
+    *,
+    tracking_uri: str | None,
+    experiment: str | None,
+    environ: Mapping[str, str],
+    purpose: Purpose = MEASURING,
+) -> Destination:
+    """Settle the destination and make sure, before any work, that it can be written to.
 
     Nothing is created, save the tables of a new SQLite database, which MLflow makes on opening it.
 
@@ -90,29 +88,11 @@ def resolve(*, tracking_uri: str | None, experiment: str | None, environ: Mappin
     """
     wanted = unreached(tracking_uri=tracking_uri, experiment=experiment, environ=environ)
     uri = wanted.reachable_uri(environ)
-    with quiet(REACHING, uri), reached(uri):
+    with quiet(REACHING, uri), reached(uri, purpose):
         client = connect(uri)
         if wanted.run_id is not None:
             return wanted.model_copy(update={"experiment_id": _experiment_of_run(client, wanted.run_id)})
         return wanted.model_copy(update=_existing_experiment(client, wanted))
-
-
-@contextmanager
-def reached(uri: str) -> Iterator[None]:
-    """Turn whatever MLflow raises inside into a TrackingError that says what to do."""
-    try:
-        yield
-    except TfexecError:
-        raise
-    except Exception as error:  # noqa: BLE001 - store plugins, SQL drivers and HTTP raise types of their own
-        shown = without_credentials(uri)
-        if urlsplit(uri).scheme in {"", "file"}:
-            raise TrackingError(_FILE_STORE.format(uri=repr(shown))) from None
-        kind = "server" if shown.startswith("http") else "store"
-        raise TrackingError(
-            f"Cannot use the MLflow tracking {kind} at {shown}: {reason(error, uri)}.\n"
-            "Start it or correct --tracking-uri, or measure now with --offline and run `mlflow-tfexec sync` later."
-        ) from None
 
 
 def _experiment_of_run(client: Any, run_id: str) -> str:
@@ -125,13 +105,20 @@ def _experiment_of_run(client: Any, run_id: str) -> str:
         raise
     if run.info.lifecycle_stage == "deleted":
         raise TrackingError(_no_run(run_id, "is deleted"))
-    other = run.data.tags.get(keys.BENCHMARK_ID)
-    if other is not None:
+    held = holding(run.data.tags)
+    if held is not None:
         raise TrackingError(
-            f"Run {run_id!r} (MLFLOW_RUN_ID) already holds benchmark {other}. "
+            f"Run {run_id!r} (MLFLOW_RUN_ID) already holds {held}. "
             "Unset MLFLOW_RUN_ID to give this one a run of its own."
         )
     return str(run.info.experiment_id)
+
+
+def holding(tags: Mapping[str, str]) -> str | None:
+    """Say what of ours a run with these tags holds, in words. None: nothing."""
+    if keys.BENCHMARK_ID in tags:
+        return f"benchmark {tags[keys.BENCHMARK_ID]}"
+    return "a report" if tags.get(keys.KIND) == keys.KIND_REPORT else None
 
 
 def _no_run(run_id: str, what: str) -> str:

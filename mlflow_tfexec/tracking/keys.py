@@ -1,7 +1,8 @@
 """Every name that is written to MLflow. Importing this module imports no MLflow.
 
 History of SCHEMA_VERSION:
-1. One parent run (kind `benchmark`), one child per mode (kind `mode`); the names below.
+1. One parent run (kind `benchmark`), one child per mode (kind `mode`); the names below. Added since, without a change
+   to these: a run of kind `report`, which holds what was said about benchmarks and none itself.
 """
 
 SCHEMA_VERSION = 1
@@ -34,14 +35,19 @@ HOST_FINGERPRINT = "tfexec.host.fingerprint"
 MODE = "tfexec.mode"
 REASON = "tfexec.reason"
 
-# Tags on the parent only.
+# Tags on the parent only; the last one on a report as well.
 ORDERING = "tfexec.ordering"
 FASTEST = "tfexec.fastest"
 LOGGED = "tfexec.logged"
-"""`"1"` once everything of the benchmark is written; the last thing to be set."""
+"""`"1"` once everything of the benchmark, or of the report, is written; the last thing to be set."""
+
+# Tag on a report only.
+BENCHMARK_IDS = "tfexec.benchmark_ids"
+"""The ids of the benchmarks that it is about, separated by commas; it ends in `…` where there are more."""
 
 KIND_BENCHMARK = "benchmark"
 KIND_MODE = "mode"
+KIND_REPORT = "report"
 
 # MLflow's own tags that the schema rests on.
 PARENT_RUN_ID = "mlflow.parentRunId"
@@ -92,6 +98,6 @@ PARAM_ROUNDS = "rounds"
 PARAM_SEED = "seed"
 PARAM_DEVICE = "device"
 
-# Artifacts, on the parent.
+# Artifacts, on the parent or on a report.
 ARTIFACT_DIRECTORY = "tfexec"
 RECORDING_FILE = "recording.jsonl"

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mlflow_tfexec.errors import RequestError, TrackingError
 from mlflow_tfexec.tracking import keys
-from mlflow_tfexec.tracking.connection import REACHING, TRANSFERRING, connect, quiet, reason
-from mlflow_tfexec.tracking.destination import reached, unreached
+from mlflow_tfexec.tracking.connection import QUERYING, REACHING, TRANSFERRING, connect, quiet, reached, reason
+from mlflow_tfexec.tracking.destination import unreached
 from mlflow_tfexec.tracking.filters import Query, benchmark_filter, mode_filter, shown
 
 NEWEST_FIRST = ("attributes.start_time DESC",)
@@ -40,6 +40,8 @@ class FoundBenchmark:
     """All tags `tfexec.*` of the parent."""
     note: str | None
     """What is unusual about how it is kept: not complete, several copies, a later schema. None: nothing."""
+    artifact_uri: str | None = field(default=None, repr=False)
+    """Where its files are. May hold credentials, so it is never shown."""
 
 
 def find_benchmarks(query: Query, *, tracking_uri: str | None) -> list[FoundBenchmark]:
@@ -61,12 +63,12 @@ def find_benchmarks(query: Query, *, tracking_uri: str | None) -> list[FoundBenc
     uri = unreached(tracking_uri=tracking_uri, experiment=None, environ=os.environ).reachable_uri(os.environ)
     # Before anything is asked of the store.
     conditions = benchmark_filter(query) if query.mode is None else mode_filter(query)
-    with quiet(REACHING, uri), reached(uri):
+    with quiet(REACHING, uri), reached(uri, QUERYING):
         client = connect(uri)
         experiments = _experiments(client, query.experiments)
     if not experiments:
         return []
-    with quiet(TRANSFERRING, uri), reached(uri):
+    with quiet(TRANSFERRING, uri), reached(uri, QUERYING):
         without_filter = None if query.extra is None else benchmark_filter(replace(query, extra=None))
         store = _Searched(client, tuple(experiments), uri, without_filter)
         runs = _newest(store, query, conditions) if query.mode is None else _with_mode(store, query, conditions)
@@ -220,6 +222,7 @@ def _found(copies: Sequence[Any], experiments: Mapping[str, str]) -> FoundBenchm
         started_ms=run.info.start_time,
         tags=tags,
         note="; ".join(_notes(tags, [copy.info.run_id for copy in copies if copy is not run])) or None,
+        artifact_uri=run.info.artifact_uri,
     )
 
 

@@ -7,20 +7,17 @@ anywhere can be completed by writing again. The tag `tfexec.logged` is set last 
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from mlflow_tfexec.errors import LoggingFailed, TfexecError
 from mlflow_tfexec.records.judgement import Judgement, ModeSummary
 from mlflow_tfexec.records.recording import Recording
-from mlflow_tfexec.tracking import content, keys
+from mlflow_tfexec.tracking import content, keys, steps
 from mlflow_tfexec.tracking.connection import RETRIES, TRANSFERRING, connect, environment, quiet, reason
-from mlflow_tfexec.tracking.credentials import strip_userinfo
-from mlflow_tfexec.tracking.destination import DEFAULT_EXPERIMENT_ID, Destination
+from mlflow_tfexec.tracking.destination import Destination, holding
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ def log_benchmark(
     with quiet(TRANSFERRING, uri), _reported(recording, destination, uri):
         client = connect(uri)
         resumed = _resumed_run(client, destination, recording)
-        experiment_id = resumed.info.experiment_id if resumed else _experiment(client, destination)
+        experiment_id = resumed.info.experiment_id if resumed else steps.experiment_id(client, destination)
         runs = _Runs(client, experiment_id, recording.header.benchmark_id)
         parent = resumed or _parent(runs, recording, judgement, note)
         if parent.data.tags.get(keys.LOGGED) != "1":
@@ -73,7 +70,7 @@ def log_benchmark(
             experiment_id=experiment_id,
             tracking_uri=destination.tracking_uri,
             child_run_ids=children,
-            url=_url(destination.tracking_uri, experiment_id, parent.info.run_id),
+            url=steps.page_url(destination.tracking_uri, experiment_id, parent.info.run_id),
         )
 
 
@@ -127,28 +124,10 @@ def _resumed_run(client: Any, destination: Destination, recording: Recording) ->
         raise LoggingFailed(
             f"Run {destination.run_id!r} is deleted. Restore it in MLflow, then run `mlflow-tfexec sync`."
         )
-    other = run.data.tags.get(keys.BENCHMARK_ID)
-    if other not in {None, recording.header.benchmark_id}:
-        raise LoggingFailed(f"Run {destination.run_id!r} already holds benchmark {other}; this one was not written.")
+    held = holding(run.data.tags)
+    if held is not None and run.data.tags.get(keys.BENCHMARK_ID) != recording.header.benchmark_id:
+        raise LoggingFailed(f"Run {destination.run_id!r} already holds {held}; this benchmark was not written.")
     return run
-
-
-def _experiment(client: Any, destination: Destination) -> str:
-    """Find the experiment; one asked for by name is created if it is not there."""
-    if destination.experiment_id is not None:
-        return destination.experiment_id
-    if destination.experiment_name is None:
-        return DEFAULT_EXPERIMENT_ID
-    found = client.get_experiment_by_name(destination.experiment_name)
-    if found is None:
-        try:
-            return str(client.create_experiment(destination.experiment_name))
-        except Exception:
-            # Somebody else made it in the meantime, or the answer was lost.
-            found = client.get_experiment_by_name(destination.experiment_name)
-            if found is None:
-                raise
-    return str(found.experiment_id)
 
 
 def _parent(runs: _Runs, recording: Recording, judgement: Judgement, note: str) -> Any:
@@ -156,15 +135,12 @@ def _parent(runs: _Runs, recording: Recording, judgement: Judgement, note: str) 
     found = runs.parent()
     if found is not None:
         return found
-    from mlflow.tracking.context.registry import resolve_tags
-
     start, _ = content.benchmark_times(recording)
-    context = {key: strip_userinfo(str(value)) for key, value in resolve_tags().items()}
     return runs.create(
         runs.parent,
         run_name=content.run_name(recording),
         start_time=start,
-        tags={**context, **content.benchmark_tags(recording, judgement, note)},
+        tags={**steps.origin_tags(), **content.benchmark_tags(recording, judgement, note)},
     )
 
 
@@ -191,7 +167,7 @@ def _write(
     _, end = content.benchmark_times(recording)
     metrics = [Metric(key, value, end, 0) for key, value in content.benchmark_metrics(judgement).items()]
     client.log_batch(run_id, metrics=metrics, synchronous=True)
-    _write_artifacts(client, run_id, artifacts)
+    steps.write_artifacts(client, run_id, artifacts)
     client.set_terminated(run_id, content.benchmark_run_status(recording, judgement), end_time=end)
     client.set_tag(run_id, keys.LOGGED, "1", synchronous=True)
 
@@ -217,22 +193,6 @@ def _write_mode(runs: _Runs, parent: Any, recording: Recording, judgement: Judge
     metrics += [Metric(keys.SAMPLES, value, end, step) for step, value in content.latency_samples(recording, mode)]
     runs.client.log_batch(run.info.run_id, metrics=metrics, params=params, synchronous=True)
     runs.client.set_terminated(run.info.run_id, content.mode_run_status(recording, summary), end_time=end)
-
-
-def _write_artifacts(client: Any, run_id: str, artifacts: Mapping[str, bytes]) -> None:
-    with tempfile.TemporaryDirectory(prefix="mlflow-tfexec-") as directory:
-        for name, data in artifacts.items():
-            path = Path(directory, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        if artifacts:
-            client.log_artifacts(run_id, directory, keys.ARTIFACT_DIRECTORY)
-
-
-def _url(tracking_uri: str, experiment_id: str, run_id: str) -> str | None:
-    if not tracking_uri.startswith(("http://", "https://")):
-        return None
-    return f"{tracking_uri.rstrip('/')}/#/experiments/{experiment_id}/runs/{run_id}"
 
 
 @contextmanager

@@ -2,20 +2,14 @@
 
 import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
+import uuid
 from pathlib import Path
 
+import postgresql_server
 import pytest
+from mlflow_server import serving
 
 from mlflow_tfexec.tracking.destination import Destination
-
-# Before the first import of MLflow: tests report to nobody.
-os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 
 ENVIRONMENT = {
     "tensorflow": {
@@ -54,17 +48,51 @@ def template(tmp_path_factory):
 
 
 @pytest.fixture
-def store(template, tmp_path):
+def store(sqlite_store):
     """Give the tracking URI of a store with one experiment, `mine`."""
-    return _copy_store(template, tmp_path)
+    return sqlite_store
 
 
-def _copy_store(template: Path, directory: Path) -> str:
+@pytest.fixture(params=["sqlite_store", "postgresql_store"], ids=["sqlite", "postgresql"])
+def each_store(request):
+    """Give a store of each kind, for claims that rest on what a database makes of them."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def sqlite_store(template, tmp_path):
+    """Give a store in a file."""
+    path = tmp_path / "store.db"
+    shutil.copy(template, path)
+    return _with_experiment(f"sqlite:///{path}", tmp_path)
+
+
+@pytest.fixture
+def postgresql_store(postgresql, tmp_path):
+    """Give a store in a database of a PostgreSQL server."""
+    name = uuid.uuid4().hex
+    yield _with_experiment(postgresql.create(name, template="template"), tmp_path)
+    postgresql.drop(name)
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    """Give a PostgreSQL server whose database `template` has MLflow's tables and nothing in it."""
     from mlflow import MlflowClient
 
-    path = directory / "store.db"
-    shutil.copy(template, path)
-    uri = f"sqlite:///{path}"
+    absent = postgresql_server.missing()
+    if absent is not None:
+        # Where everything is to be checked, nothing is left out silently.
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(absent)
+    with postgresql_server.running() as server:
+        MlflowClient(server.create("template")).delete_experiment("0")
+        server.disconnect("template")
+        yield server
+
+
+def _with_experiment(uri: str, directory: Path) -> str:
+    from mlflow import MlflowClient
+
     MlflowClient(uri).create_experiment("mine", artifact_location=(directory / "artifacts").as_uri())
     return uri
 
@@ -72,7 +100,7 @@ def _copy_store(template: Path, directory: Path) -> str:
 @pytest.fixture
 def mine(store):
     """Give the experiment `mine` of the store as a destination."""
-    return Destination(tracking_uri=store, experiment_name="mine")
+    return Destination(tracking_uri=store, access_uri=store, experiment_name="mine")
 
 
 @pytest.fixture
@@ -85,38 +113,8 @@ def server(template, tmp_path_factory):
     """Give the URI of a real tracking server with a database of its own."""
     directory = tmp_path_factory.mktemp("server")
     shutil.copy(template, directory / "server.db")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    command += ["--backend-store-uri", f"sqlite:///{directory / 'server.db'}"]
-    command += ["--artifacts-destination", str(directory / "artifacts")]
-    environ = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    with (directory / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=directory, env=environ, stdout=log, stderr=log, start_new_session=os.name == "posix"
-        )
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/health", process, directory / "log")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGTERM)
-        else:
-            process.terminate()
-        process.wait(timeout=30)
-
-
-def _wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
-    for _ in range(600):
-        if process.poll() is not None:
-            pytest.fail(f"The server ended at once:\n{log.read_text()[-2000:]}")
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"The server did not start within a minute:\n{log.read_text()[-2000:]}")
+    with serving(directory, directory / "server.db") as uri:
+        yield uri
 
 
 @pytest.fixture

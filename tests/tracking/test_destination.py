@@ -1,3 +1,4 @@
+import dataclasses
 import http.server
 import socket
 import threading
@@ -124,6 +125,25 @@ def test_a_database_server_that_does_not_answer_is_refused_soon():
     text = refused("Connection refused", tracking_uri=f"postgresql://admin:hunter22@127.0.0.1:{port}/mlflow")
     assert time.monotonic() - started < 15
     assert "hunter22" not in text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"password": "hunter22"}, "password authentication failed"),
+        ({"database": "none"}, 'database "none" does not exist'),
+    ],
+)
+def test_a_database_server_that_refuses_us_is_told_at_once_and_not_asked_again(postgresql, monkeypatch, wrong, said):
+    def ask_for_100_seconds(uri):
+        pytest.fail("MLflow was asked")
+
+    monkeypatch.setattr("mlflow.store.db.utils.create_sqlalchemy_engine_with_retry", ask_for_100_seconds)
+    server = dataclasses.replace(postgresql, password=wrong.get("password", postgresql.password))
+
+    text = refused(said, tracking_uri=server.uri(wrong.get("database", "template")))
+
+    assert server.password not in text
 
 
 def test_the_users_own_patience_is_kept(monkeypatch):

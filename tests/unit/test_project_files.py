@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mlflow_tfexec.cli import report, run
+from mlflow_tfexec.cli import compare, report, run
 from mlflow_tfexec.cli.request import RunOptions
 
 ROOT = Path(__file__).parents[2]
@@ -55,15 +55,37 @@ def test_every_field_of_the_options_is_an_option_of_run():
     assert set(RunOptions.__dataclass_fields__) - {"safe_mode"} <= set(options(run.command))
 
 
-def test_the_parameters_of_report_are_options_of_report():
+def test_the_parameters_of_report_are_the_options_of_report():
     parameters = PROJECT["entry_points"]["report"]["parameters"]
+    # The project's own store, and always its own run.
+    defaults = {
+        name: default for name, default in options(report.command).items() if name not in {"tracking_uri", "log"}
+    }
+    defaults["run"] = defaults.pop("references")
 
-    assert set(parameters) - {"run"} <= set(options(report.command))
-    for name in set(parameters) - {"run"}:
-        assert parameters[name]["default"] == options(report.command)[name]
+    # What may be given several times has no text for its absence, and a parameter of a project needs one.
+    assert {name: parameter["default"] for name, parameter in parameters.items()} == {
+        name: default or "auto" for name, default in defaults.items()
+    }
 
 
-@pytest.mark.parametrize("entry_point", ["main", "report"])
+def test_the_parameters_of_compare_are_options_of_compare():
+    parameters = dict(PROJECT["entry_points"]["compare"]["parameters"])
+    defaults = options(compare.command)
+
+    assert "default" not in parameters.pop("old")
+    assert "default" not in parameters.pop("new")
+    assert {name: parameter["default"] for name, parameter in parameters.items()} == {
+        name: defaults[name] for name in parameters
+    }
+
+
+@pytest.mark.parametrize("entry_point", ["report", "compare"])
+def test_a_report_of_the_project_is_logged_to_its_run(entry_point):
+    assert PROJECT["entry_points"][entry_point]["command"].endswith(" --log")
+
+
+@pytest.mark.parametrize("entry_point", PROJECT["entry_points"])
 def test_a_command_is_one_line_that_every_shell_reads_alike(entry_point):
     command = PROJECT["entry_points"][entry_point]["command"]
 
@@ -71,14 +93,14 @@ def test_a_command_is_one_line_that_every_shell_reads_alike(entry_point):
     assert not set("'\\\"$`;|&<>%") & set(command)
 
 
-@pytest.mark.parametrize("entry_point", ["main", "report"])
+@pytest.mark.parametrize("entry_point", PROJECT["entry_points"])
 def test_a_command_uses_every_parameter_once_and_no_other(entry_point):
     point = PROJECT["entry_points"][entry_point]
 
     assert sorted(re.findall(r"{(\w+)}", point["command"])) == sorted(point["parameters"])
 
 
-@pytest.mark.parametrize("entry_point", ["main", "report"])
+@pytest.mark.parametrize("entry_point", PROJECT["entry_points"])
 def test_each_parameter_stands_behind_the_option_of_its_name(entry_point):
     command = PROJECT["entry_points"][entry_point]["command"]
 

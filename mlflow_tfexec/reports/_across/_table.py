@@ -12,7 +12,7 @@ from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.reports._facts import facts
 from mlflow_tfexec.reports._pairs import Pair, mirrored, pair
-from mlflow_tfexec.reports._text import plain, shortened
+from mlflow_tfexec.text import plain, shortened
 
 UNKNOWN = "–"
 

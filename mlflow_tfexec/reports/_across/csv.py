@@ -6,7 +6,7 @@ import io
 from mlflow_tfexec.records.across import Across, ModeAcross
 from mlflow_tfexec.records.judgement import Comparison
 from mlflow_tfexec.reports._across._table import AcrossFormat, AcrossTable
-from mlflow_tfexec.reports._text import spreadsheet_cell
+from mlflow_tfexec.text import spreadsheet_cell
 
 _COLUMNS = (
     "mode", "a", "b", "a_benchmark_id", "b_benchmark_id", "a_model", "b_model", "a_median_ms", "b_median_ms",

@@ -199,14 +199,14 @@ def store(monkeypatch):
             asked.append((query, tracking_uri))
             return [found(run_id, recording) for run_id, recording in runs.items()]
 
-        def find_recording(run_id, *, tracking_uri):
-            asked.append(run_id)
-            if run_id in gone:
+        def read_recording(one, *, tracking_uri):
+            asked.append(one.run_id)
+            if one.run_id in gone:
                 raise RecordingError("gone")
-            return runs[run_id]
+            return runs[one.run_id]
 
         monkeypatch.setattr(latest, "find_benchmarks", find_benchmarks)
-        monkeypatch.setattr(latest, "find_recording", find_recording)
+        monkeypatch.setattr(latest, "read_recording", read_recording)
         return asked
 
     return hold

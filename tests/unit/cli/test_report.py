@@ -2,6 +2,7 @@
 
 import io
 import json
+import weakref
 
 import pytest
 from recordings import make_recording, write_recording
@@ -183,15 +184,15 @@ def store(monkeypatch):
             asked.append((query, tracking_uri))
             return found[: query.limit]
 
-        def find_recording(reference, *, tracking_uri):
-            asked.append((reference, tracking_uri))
-            recording, _ = benchmarks[int(reference.removeprefix("run"))]
+        def read_recording(one, *, tracking_uri):
+            asked.append((one.run_id, tracking_uri))
+            recording, _ = benchmarks[found.index(one)]
             if recording is None:
-                raise RecordingError(f"Run {reference!r} has no readable recording: \x1b[2Jgone.")
+                raise RecordingError(f"Run {one.run_id!r} has no readable recording: \x1b[2Jgone.")
             return recording
 
         monkeypatch.setattr("mlflow_tfexec.tracking.query.find_benchmarks", find_benchmarks)
-        monkeypatch.setattr("mlflow_tfexec.tracking.reader.find_recording", find_recording)
+        monkeypatch.setattr("mlflow_tfexec.tracking.reader.read_recording", read_recording)
         return asked
 
     return fill
@@ -209,6 +210,23 @@ def test_a_query_reports_the_benchmarks_that_match_newest_first(report, store):
     assert (code, err) == (0, "")
     assert [b["benchmark_id"] for b in json.loads(out)["benchmarks"]] == [f"{3:032x}", f"{2:032x}"]
     assert asked == [(Query(model="M", limit=2), "there"), ("run0", "there"), ("run1", "there")]
+
+
+@pytest.mark.parametrize("name", ["console", "html"])
+def test_each_recording_is_let_go_of_before_the_next_is_read(report, store, monkeypatch, name):
+    store(*[(None, None)] * 3)
+    read = []
+
+    def read_recording(one, *, tracking_uri):
+        assert [earlier for earlier in read if earlier() is not None] == []
+        recording = other(len(read))
+        read.append(weakref.ref(recording))
+        return recording
+
+    monkeypatch.setattr("mlflow_tfexec.tracking.reader.read_recording", read_recording)
+
+    assert report("--model", "M", "--format", name)[0] == 0
+    assert len(read) == 3
 
 
 def test_without_a_query_the_newest_benchmark_is_reported(report, store):

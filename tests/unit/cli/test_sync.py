@@ -78,6 +78,15 @@ def test_all_that_waits_is_logged_where_it_was_meant_to_go(sync, keep, server):
     assert sorted(out.splitlines()) == ["EfficientNetV2S a: http://one/ab12", "EfficientNetV2S b: run ab12"]
 
 
+def test_the_name_of_a_model_neither_breaks_the_line_nor_steers_the_terminal(sync, server, tmp_path):
+    recording = make_recording(launches=1, rounds=2, benchmark_id="a", model="evil\x1b[2J\nEfficientNetV2S b: done")
+    benchmark = SpooledBenchmark(tmp_path / "a")
+    write_recording(recording, benchmark.directory)
+    benchmark.write_destination({"tracking_uri": "http://one", "experiment_id": "0"})
+
+    assert sync()[1] == "evil [2J EfficientNetV2S b: done a: http://one/ab12\n"
+
+
 def test_syncing_twice_logs_once(sync, keep, server, tmp_path):
     keep("a")
 

@@ -8,11 +8,10 @@ import os
 import pkgutil
 import re
 import xml.etree.ElementTree as ET
-from functools import cache
 from pathlib import Path
 
 import pytest
-from recordings import SEED_TABLE_MS, make_recording
+from across_cases import CASES, make, recording
 
 from mlflow_tfexec.reports import _across
 from mlflow_tfexec.reports._across import AcrossFormat, across_formats, across_table
@@ -21,49 +20,7 @@ from mlflow_tfexec.reports._across.console import render
 from mlflow_tfexec.statistics.across import compare_across
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "across"
-HOSTILE = "<img src=x onerror=alert(1)> |pipe| `tick`\n# heading\x1b[2J"
 INLINE_PICTURE = re.compile(r"<svg .*?</svg>", re.DOTALL)
-MACHINE = {
-    "tensorflow": {"version": "2.19.0", "keras_version": "3.9.2", "device": "GPU:0"},
-    "cpu": {"name": "Example CPU 9000"},
-    "gpus": [{"name": "Example GPU 80GB"}],
-    "gpu_driver": {"version": "550.54.15"},
-}
-
-
-def recording(name, times_ms=SEED_TABLE_MS, *, version="2.19.0", **more):
-    tensorflow = MACHINE["tensorflow"] | {"version": version}
-    given = {"benchmark_id": name * 32, "seed": ord(name), "environment": MACHINE | {"tensorflow": tensorflow}}
-    return make_recording(times_ms, **(given | more))
-
-
-def upgrade():
-    """A newer TensorFlow whose XLA is a tenth slower."""
-    return [recording("a"), recording("b", SEED_TABLE_MS | {"xla": 11.6 * 1.1}, version="2.20.0")]
-
-
-def three():
-    """The second has lost a mode, and the third is noisy."""
-    return [recording("a"), recording("b", statuses={"xla": "oom"}), recording("c", launch_noise=0.05)]
-
-
-def one_launch():
-    return [recording("a", launches=1), recording("b", launches=1)]
-
-
-def hostile():
-    environment = {"cpu": {"name": "=1+1 | <b>"}}
-    return [recording("a", model=HOSTILE), recording("b", environment=environment, model=HOSTILE)]
-
-
-RELATIVE = {"relative": "eager"}
-CASES = {"relative": upgrade, "upgrade": upgrade, "three": three, "one_launch": one_launch, "hostile": hostile}
-
-
-@cache
-def make(case):
-    recordings = CASES[case]()
-    return across_table(recordings, compare_across(recordings, relative_to=RELATIVE.get(case), allow_mixed=True))
 
 
 @pytest.mark.parametrize("name", across_formats())
@@ -196,7 +153,7 @@ def test_the_picture_says_what_its_table_says_and_is_well_formed():
 
 
 def test_a_picture_that_nobody_could_read_is_left_out():
-    recordings = [recording(letter, launches=2, rounds=1, calls=1) for letter in "abcdef"]
+    recordings = [recording(letter, launches=2, rounds=1, calls=1) for letter in "abcdefg"]
 
     assert matrix_drawing(across_table(recordings, compare_across(recordings))) is None
 

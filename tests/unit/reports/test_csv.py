@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recordings import make_recording
+from report_cases import CASES
 
 from mlflow_tfexec.metrics import measure
 from mlflow_tfexec.reports import csv as csv_report
@@ -16,11 +17,13 @@ SMALL = make_recording({"eager": 2.0, "graph": 1.0}, launches=1, rounds=3, calls
 SMALL_JUDGEMENT = judge(SMALL)
 
 
-def test_data_frame_reads_back_every_metric(report):
+def test_data_frame_reads_back_every_metric(case, report):
     import pandas as pd
 
     frame = pd.read_csv(io.StringIO(csv_report.render(report)))
-    expected = [measure(b.recording, b.judgement, row.mode) for b in report.benchmarks for row in b.rows]
+    recordings = [build() for build in CASES[case]]
+    pairs = zip(recordings, report.benchmarks, strict=True)
+    expected = [measure(recording, b.judgement, row.mode) for recording, b in pairs for row in b.rows]
 
     metrics = [column for column in frame.columns if "/" in column]
     rows = (frame[metrics].iloc[number] for number in range(len(frame)))

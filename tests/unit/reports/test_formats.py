@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlflow_tfexec.reports import formats, table
-from mlflow_tfexec.reports._text import plain
+from mlflow_tfexec.text import plain
 
 ROOT = Path(__file__).parents[3]
 
@@ -34,10 +34,10 @@ def test_picture_uses_no_global_state_of_pyplot():
     program = (
         "import sys; sys.path.insert(0, 'tests')\n"
         "from recordings import make_recording\n"
-        "from mlflow_tfexec.reports import latency_png\n"
+        "from mlflow_tfexec.reports import drawings\n"
         "from mlflow_tfexec.statistics.judge import judge\n"
         "recording = make_recording()\n"
-        "latency_png(recording, judge(recording))\n"
+        "[drawing.png(heading='') for drawing in drawings(recording, judge(recording))]\n"
         "print('matplotlib' in sys.modules, 'matplotlib.pyplot' in sys.modules)"
     )
 

@@ -2,9 +2,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from recordings import make_recording
 
 from mlflow_tfexec.reports import json as json_report
 from mlflow_tfexec.reports import table
+from mlflow_tfexec.statistics.judge import judge
 
 NUMBER = (int, float)
 LATENCY = {
@@ -93,10 +95,11 @@ def test_text_ends_with_a_line_break_and_is_ascii(report):
     assert text.isascii()
 
 
-def test_not_a_number_is_refused_rather_than_written(make):
-    [benchmark] = make("normal").benchmarks
-    comparison = replace(benchmark.judgement.comparisons[0], ratio=float("nan"))
-    broken = replace(benchmark.judgement, comparisons=(comparison,))
+def test_not_a_number_is_refused_rather_than_written():
+    recording = make_recording()
+    judgement = judge(recording)
+    comparison = replace(judgement.comparisons[0], ratio=float("nan"))
+    broken = replace(judgement, comparisons=(comparison,))
 
     with pytest.raises(ValueError, match="not JSON compliant"):
-        json_report.render(table([(benchmark.recording, broken)]))
+        json_report.render(table([(recording, broken)]))
