@@ -23,6 +23,7 @@ _COMPILER_WORDS = (
     "XLA_CPU_JIT",
     "XLA_GPU_JIT",
     "is not compilable",
+    "xla/known_issues",
 )
 
 
@@ -37,6 +38,10 @@ _BRIDGE_NOISE = re.compile(
     r"\[Op:__\w*(<lambda>)?\w*\]|\[Op:\w+\] name:\s*$",
     re.MULTILINE,
 )
+
+# Places in a graph, as messages name them.
+_AT_NODE = re.compile(r"\[\[\{\{node ([^}]*)\}\}\]\]")
+_NODE = re.compile(r"\{\{node ([^}]*)\}\}")
 
 # Keras writes part of its messages in bold.
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
@@ -66,7 +71,8 @@ def reason_of(error: BaseException) -> str:
     elif isinstance(error, SystemExit):
         text = f"the model called sys.exit({error.code!r})"
     else:
-        message = " ".join(_BRIDGE_NOISE.sub("", _without_stacks(_TERMINAL_CODE.sub("", str(error)))).split())
+        message = _BRIDGE_NOISE.sub("", _without_stacks(_TERMINAL_CODE.sub("", str(error))))
+        message = " ".join(_NODE.sub(r"\1", _AT_NODE.sub(r"(at \1)", message)).split())
         text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     text = " ".join(text.split())
     return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 1] + "…"

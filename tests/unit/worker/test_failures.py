@@ -139,7 +139,7 @@ ValueError: no such thing
         ),
         (
             error_of("InvalidArgumentError", FROM_PYTHON),
-            ("InvalidArgumentError: ValueError: no such thing ValueError: no such thing [[{{node PyFunc}}]]"),
+            ("InvalidArgumentError: ValueError: no such thing ValueError: no such thing (at PyFunc)"),
         ),
         (
             OOM,
