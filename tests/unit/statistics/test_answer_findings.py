@@ -89,6 +89,14 @@ def test_answers_that_differ_as_by_another_seed_are_ranked_and_told():
     assert "xla" in judgement.ordering
 
 
+@pytest.mark.parametrize(("rounding", "told"), [(0.2, True), (0.001, False)])
+def test_training_that_roundings_decide_is_told(rounding, told):
+    loss = OutputFigures(place=1, name="loss", within_tolerance=True, rounding=rounding)
+    judgement = judged(OutputDifference(outputs=(loss,)), mode="eager", status="ok", task="train")
+
+    assert ("sensitive_training" in {one.code for one in judgement.findings}) is told
+
+
 @pytest.mark.parametrize(("resolved", "said"), [(True, "predict ran through XLA"), (False, "predict ran without XLA")])
 def test_what_auto_became_is_told(resolved, said):
     judgement = judged(OutputDifference(), mode="xla", status="ok", details={"jit_compile": resolved})
