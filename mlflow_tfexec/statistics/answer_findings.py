@@ -127,8 +127,8 @@ def _sensitive(sensitivity: float) -> Finding:
         code="sensitive_training",
         what=f"A change of every weight by a few roundings moves the losses of a few steps by {sensitivity:.1%}: modes "
         "cannot be compared by them, nor by most weights.",
-        why="With few items in a batch, normalization makes much of little in a deep network. The first loss and whatever "
-        "is determined better are compared.",
+        why="With few items in a batch, normalization makes much of little in a deep network. The first loss and "
+        "whatever is determined better are compared.",
         what_to_try="Raise --batch-size to compare answers more closely.",
     )
 
