@@ -60,24 +60,16 @@ def difference(
     if shapes != [array.shape for array in outputs]:
         return OutputDifference(within_tolerance=False, **facts)
     pairs = [_compare(known, place, output, tolerance) for place, output in enumerate(outputs)]
-    figures = [
-        _figures(known, place, output, pair, classes=classes)
-        for place, (output, pair) in enumerate(zip(outputs, pairs, strict=True))
-    ]
     within = all(pair.within for pair in pairs)
     by_seed = not within and _differs_by_seed(known, pairs)
     is_judged = any(pair.judged for pair in pairs) or not pairs
-    # What is not judged comes last, however far off it is.
-    order = {
-        one.place: (one.within_tolerance, not pairs[one.place].judged, -(one.max_rel_error or 0.0)) for one in figures
-    }
-    shown = sorted(figures, key=lambda one: (*order[one.place], one.place))
+    figures = _worst_first(known, outputs, pairs, classes=classes)
     return OutputDifference(
         max_abs_error=_largest(pair.absolute for pair in pairs if pair.judged),
         max_rel_error=_largest(pair.relative for pair in pairs if pair.judged),
         within_tolerance=within if is_judged and not by_seed else None,
-        outputs=(kept := _kept(shown)),
-        outputs_left_out=len(shown) - len(kept) or None,
+        outputs=(kept := _kept(figures)),
+        outputs_left_out=len(figures) - len(kept) or None,
         by_seed=True if by_seed else None,
         float64_error=_largest(one.float64_error for one in figures),
         baseline_float64_error=known.float64_error,
@@ -137,6 +129,25 @@ def _compare(known: Reference, place: int, output: Any, tolerance: Tolerance) ->
     relative = float(error.max()) / largest if largest > 0 else None
     return _Pair(
         within and same_elsewhere, same_elsewhere, _finite(float(error.max())), _finite(relative), _cosine(a, b), judged
+    )
+
+
+def _worst_first(
+    known: Reference, outputs: Sequence[Any], pairs: Sequence[_Pair], *, classes: bool
+) -> list[OutputFigures]:
+    """Give the figures of every output; what is not judged comes last, however far off it is."""
+    figures = [
+        _figures(known, place, output, pair, classes=classes)
+        for place, (output, pair) in enumerate(zip(outputs, pairs, strict=True))
+    ]
+    return sorted(
+        figures,
+        key=lambda one: (
+            one.within_tolerance,
+            not pairs[one.place].judged,
+            -(one.max_rel_error or 0.0),
+            one.place,
+        ),
     )
 
 
