@@ -3,7 +3,8 @@
 import hashlib
 
 import pytest
-from bad_requests import REFUSED_BY_WORKERS, SECRETS, make_files
+from bad_files import make_files
+from bad_requests import REFUSED_BY_WORKERS, SECRETS
 from cases.running import still_running
 
 pytestmark = [pytest.mark.tf, pytest.mark.mlflow]
