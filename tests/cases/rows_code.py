@@ -97,7 +97,7 @@ PYTHON = (
         "case_python:sublayer_built_lazily",
         "a layer built lazily inside jit_compile (F9)",
         shape="4",
-        findings=findings("xla_inside eager", "xla_inside graph"),
+        findings=findings("inner_jit", "xla_inside eager", "xla_inside graph"),
     ),
     Case(
         "case_python:layer_whose_shape_keras_cannot_infer",

@@ -79,7 +79,8 @@ def _of_the_command(case: Case, seen: Seen) -> Iterator[str]:
         yield f"exit code {seen.exit_code} instead of {case.exit_code}: {seen.stderr[-500:]}"
     if "Traceback" in seen.stderr:
         yield f"a traceback: {seen.stderr[-2000:]}"
-    if seen.exit_code == 0 and not seen.ordering:
+    ranked = [mode for mode, line in seen.lines.items() if line and line.status == "ok" and mode != "graph_control"]
+    if seen.exit_code == 0 and len(ranked) > 1 and not seen.ordering:
         yield "a report without an ordering"
     if seen.left_running:
         yield f"still running: {seen.left_running}"

@@ -179,3 +179,12 @@ def test_a_long_reason_is_cut_where_it_says_so():
     assert len(reason) == 500
     assert reason.startswith("ValueError: node node")
     assert reason.endswith("…")
+
+
+def test_an_error_that_cannot_be_put_into_words_is_its_class():
+    class UnspeakableError(Exception):
+        def __str__(self):
+            raise ValueError("no words")
+
+    failure = describe_failure(UnspeakableError(), stage="build")
+    assert (failure.status, failure.reason) == ("run_failed", "UnspeakableError")
