@@ -77,8 +77,13 @@ def reason_of(error: BaseException) -> str:
         message = _BRIDGE_NOISE.sub("", _without_stacks(_TERMINAL_CODE.sub("", text_of(error))))
         message = " ".join(_NODE.sub(r"\1", _AT_NODE.sub(r"(at \1)", message)).split())
         text = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    text = " ".join(text.split())
+    text = "".join(map(_printable, " ".join(text.split())))
     return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 1] + "…"
+
+
+def _printable(character: str) -> str:
+    """Escape what a terminal would obey, or show in another order."""
+    return character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def _original(error: BaseException) -> BaseException:

@@ -188,3 +188,7 @@ def test_an_error_that_cannot_be_put_into_words_is_its_class():
 
     failure = describe_failure(UnspeakableError(), stage="build")
     assert (failure.status, failure.reason) == ("run_failed", "UnspeakableError")
+
+
+def test_characters_that_a_terminal_would_obey_are_escaped():
+    assert reason_of(ValueError("a\nb\x07c\x00\u202ed\ud800")) == r"ValueError: a b\x07c\x00\u202ed\ud800"
