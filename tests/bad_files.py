@@ -1,5 +1,6 @@
 """The files that bad requests name."""
 
+import contextlib
 import io
 import json
 import struct
@@ -28,7 +29,9 @@ def _write_models(directory: Path) -> None:
     (directory / "a_list.keras").write_bytes(_archive({"config.json": "[]", "model.weights.h5": "x"}))
     (directory / "hdf5.keras").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
     (directory / "directory.keras").mkdir()
-    (directory / "loop.keras").symlink_to("loop.keras")
+    # Windows lets not everybody make one; the request is left out there.
+    with contextlib.suppress(OSError):
+        (directory / "loop.keras").symlink_to("loop.keras")
     (directory / "CAPITALS.KERAS").write_bytes(whole)
     (directory / "text.h5").write_text("this is no HDF5 file")
     superblock = struct.pack("<8sBBBBBBBBHHI4Q", b"\x89HDF\r\n\x1a\n", 0, 0, 0, 0, 0, 8, 8, 0, 4, 16, 0, 0, 0, 9999, 0)

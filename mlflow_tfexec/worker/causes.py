@@ -72,7 +72,10 @@ CAUSES = (
     _cause("wrong_input", r"incompatible with the layer|Matrix size-incompatible|expected .*ndim=|Expected shape"),
 )
 
-_UNSUPPORTED_OPS = re.compile(r"(\w+) \(No registered '\w+' OpKernel")
+_MOST_TEXT = 100_000
+"""Characters of a message that are read. TensorFlow's, with its stacks, have some thousands."""
+
+_UNSUPPORTED_OPS = re.compile(r"\b(\w+) \(No registered '\w+' OpKernel")
 _OP = (re.compile(r"with op (\w+)"), re.compile(r"\[Op:(?!__)(\w+)\]"), re.compile(r"\{\{node [\w./]*?(\w+)\}\}"))
 _NODE = re.compile(r"\{\{node ([\w./-]+)\}\}")
 # What TensorFlow opens inside a layer: lookups, loops, branches, calls.
@@ -100,7 +103,7 @@ class Explanation:
 def text_of(error: BaseException) -> str:
     """Give the message of *error*, which of a model's own class may fail to say it."""
     try:
-        return str(error)
+        return str(error)[:_MOST_TEXT]
     except Exception:  # noqa: BLE001 - the class is the model's
         return ""
 
