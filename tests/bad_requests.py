@@ -222,7 +222,7 @@ REFUSED_BY_WORKERS = (
     _factory("returns_nothing", "returned None"),
     _factory("returns_a_number", "int"),
     _factory("returns_text", "str"),
-    _factory("returns_a_class", "class"),
+    _factory("returns_a_class", "returned the class Model"),
     _factory("yields", "generator"),
     _factory("is_a_coroutine", "coroutine"),
     _factory("needs_arguments", "path"),
@@ -253,7 +253,7 @@ REFUSED_BY_WORKERS = (
     _loaded("zeros.py:model", "null bytes"),
     _loaded("latin.py:model", "utf-8"),
     _loaded("garbage_program", "garbage_program"),
-    _loaded("unknown.keras", "Mine"),
+    _loaded("unknown.keras", "its weights cannot be read"),
     BadRequest(
         "module bad_imports", (f"{HERE / 'bad_imports.py'}:model", *_TWO), ("a_package_that_nobody_has",), in_ci=False
     ),

@@ -15,7 +15,7 @@ _Frame = tuple[str, int, str]
 """Path, line, function."""
 
 _NOT_THE_MODEL_S = (
-    *("site-packages", "dist-packages", "mlflow_tfexec", "__autograph_generated", "<"),
+    *("site-packages", "dist-packages", "mlflow_tfexec", "__autograph_generated", ".pyx", "<"),
     sysconfig.get_path("stdlib"),
 )
 
