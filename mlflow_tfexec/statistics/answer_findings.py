@@ -31,6 +31,7 @@ def answer_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> I
     }
     if errors:
         yield _float64(errors)
+    yield from _not_finite(differences.get(BASELINE, ()))
     sensitivity = _sensitivity(differences.get(BASELINE, ()))
     if sensitivity is not None and sensitivity > UNDETERMINED:
         yield _sensitive(sensitivity)
@@ -115,6 +116,20 @@ def _float64(errors: dict[str, float]) -> Finding:
         what=f"Largest distance from the same model in float64, of the largest value: {figures}.",
         why="Where two modes differ, the nearer one is the more exact.",
     )
+
+
+def _not_finite(outputs: Sequence[OutputDifference]) -> Iterator[Finding]:
+    """Warn of a baseline whose answers hold NaN or infinity."""
+    figures = [one for output in outputs[:1] for one in output.outputs]
+    nans = sum(one.baseline_nan_count or 0 for one in figures)
+    infinities = sum(one.baseline_inf_count or 0 for one in figures)
+    if nans or infinities:
+        yield Finding(
+            code="outputs_not_finite",
+            what=f"{BASELINE}'s answers hold {nans} NaN and {infinities} infinite numbers.",
+            why="Such numbers can be computed at another speed than others, and equal NaN prove little.",
+            what_to_try="Look at the inputs and weights: random ones may overflow where trained ones do not.",
+        )
 
 
 def _sensitivity(outputs: Sequence[OutputDifference]) -> float | None:

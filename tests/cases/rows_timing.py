@@ -10,6 +10,7 @@ TIMING = (
         "case_timing:overhead_bound",
         "predict beside a call (A1, A2)",
         modes={"eager": OK, "graph": OK, "keras_predict": OK},
+        findings=findings("predict_jit keras_predict"),
     ),
     Case(
         "case_timing:elementwise",

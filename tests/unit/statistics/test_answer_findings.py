@@ -112,3 +112,13 @@ def test_outputs_are_in_the_summary_of_a_mode_and_in_its_json():
     assert mode["outputs"][0]["name"] == "size"
     (eager,) = [mode for mode in judgement.to_dict()["modes"] if mode["mode"] == "eager"]
     assert "outputs" not in eager
+
+
+def test_answers_that_are_no_numbers_are_said_of_the_baseline():
+    figures = SCORES.model_copy(update={"baseline_nan_count": 3, "baseline_inf_count": 1})
+    output = OutputDifference(within_tolerance=True, outputs=(figures,))
+    what = finding(judged(output, mode="eager", status="ok"), "outputs_not_finite").what
+    assert what == "eager's answers hold 3 NaN and 1 infinite numbers."
+    finite = OutputDifference(within_tolerance=True, outputs=(SCORES,))
+    codes = {one.code for one in judged(finite, mode="eager", status="ok").findings}
+    assert "outputs_not_finite" not in codes
