@@ -41,6 +41,8 @@ def _load(spec: Spec) -> Any:
         return keras.saving.load_model(
             spec.model, custom_objects=custom_objects, compile=False, safe_mode=spec.safe_mode
         )
+    except OSError as error:
+        raise ValueError(f"its weights cannot be read ({error}); save the model again, or copy it anew") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         text = str(error)
         if spec.safe_mode and ("safe_mode" in text or "unsafe_deserialization" in text):

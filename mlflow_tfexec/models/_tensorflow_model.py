@@ -32,6 +32,8 @@ def prepare_tensorflow_model(model: Any, spec: Spec) -> LoadedModel:
         if isinstance(getattr(model, "signatures", None), Mapping):
             return prepare_restored(model, spec)
         raise ValueError(f"{spec.model!r} returned {type(model).__name__}, which is not a model and cannot be called")
+    if isinstance(model, type):
+        raise ValueError(f"{spec.model!r} returned the class {model.__name__}; return a model made of it")  # noqa: TRY004 - a wrong request, not a wrong type
     if isinstance(model, tf.types.experimental.ConcreteFunction):
         return _prepare_graph(model, model, spec, "a concrete function")
     restored = model if hasattr(model, "concrete_functions") else model.__call__

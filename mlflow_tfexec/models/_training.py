@@ -144,8 +144,9 @@ def _answer(state: TrainingState, change: Callable[[], None] | None, call: Prepa
     if change is not None:
         change()
     losses = [call.run() for _ in range(COMPARED_STEPS)]
-    # Copies: what is put back next is the same memory.
-    answer = {"loss": tf.stack(losses), **state.weights()}
+    # The first loss by itself: however sensitive the rest is to roundings, it is not. Weights are copies, since what is
+    # put back next is the same memory.
+    answer = {"first_loss": losses[0], "loss": tf.stack(losses), **state.weights()}
     state.reset()
     return answer
 

@@ -58,7 +58,11 @@ def load(spec: Spec) -> LoadedModel:
     arguments: dict[str, Any] = {"weights": spec.weights}
     if spec.input_shape is not None:
         arguments["input_shape"] = spec.input_shape
-    return prepare_keras_model(build(**arguments), spec)
+    try:
+        model = build(**arguments)
+    except OSError as error:
+        raise ValueError(f"--weights {spec.weights!r} cannot be read ({error})") from error
+    return prepare_keras_model(model, spec)
 
 
 KIND = ReferenceKind(

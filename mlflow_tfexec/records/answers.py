@@ -2,6 +2,13 @@
 
 from mlflow_tfexec.records.line import Line
 
+UNDETERMINED = 0.01
+"""What a few roundings change by more than this, of the largest value, the model does not determine.
+
+The gradient of a bias before a normalization, for one, is 0 but for roundings, and Adam makes full steps of them. Such
+numbers are not judged.
+"""
+
 
 class OutputFigures(Line):
     """How far one output of a mode is from the baseline's. Errors come from finite numbers only."""
@@ -26,7 +33,7 @@ class OutputFigures(Line):
     rounding: float | None = None
     """What a change of every weight by a few roundings makes of the baseline's, of the largest value.
 
-    Above 0.01 the model does not determine these numbers, and they are not judged.
+    Above UNDETERMINED these numbers are not judged.
     """
     float64_error: float | None = None
     """Largest distance from the model in float64, of its largest value. None: there is no such reference."""

@@ -10,6 +10,7 @@ from mlflow_tfexec.session.clock import utc_now
 from mlflow_tfexec.session.plan import block_deadline_s
 from mlflow_tfexec.session.process import ModeFailed, WorkerProcess
 from mlflow_tfexec.session.state import BenchmarkState
+from mlflow_tfexec.statistics.failure_advice import place
 
 R = TypeVar("R", bound=Message)
 
@@ -110,10 +111,7 @@ class Crew:
             RequestError: it failed because of what was asked, before anything was measured.
         """
         if failure.wrong_request and self._launch == 0:
-            # What a model or we ourselves say of a wrong value needs no name of an exception before it.
-            reason = failure.reason.removeprefix("ValueError: ").removeprefix("RequestError: ")
-            is_of_inputs = reason.startswith("--inputs")
-            raise RequestError(reason if is_of_inputs else f"Cannot load model {self._state.spec.model!r}: {reason}")
+            raise _refusal(failure, self._state.spec.model)
         worker = self._workers.pop(mode)
         worker.kill()
         self._state.failed.add(mode)
@@ -151,3 +149,13 @@ class Crew:
         if reply_type is BlockTimes:
             return lambda _: None
         return lambda seconds: observer.waited(seconds, limit_s)
+
+
+def _refusal(failure: ModeFailed, model: str) -> RequestError:
+    """Say why the model cannot be had, and on a second line, where it is known, at which place of its code."""
+    # What a model or we ourselves say of a wrong value needs no name of an exception before it.
+    reason = failure.reason.removeprefix("ValueError: ").removeprefix("RequestError: ")
+    if reason.startswith("--inputs"):
+        return RequestError(reason)
+    found = place(*(failure.facts.get(part) for part in ("op", "layer", "source")))
+    return RequestError(f"Cannot load model {model!r}: {reason}" + (f"\nWhere: {found}." if found else ""))

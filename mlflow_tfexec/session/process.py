@@ -136,11 +136,10 @@ class WorkerProcess:
             self._requests.close()
 
     def wait_end(self) -> None:
-        """Wait until the worker has ended by itself, and end it if it does not."""
-        try:
+        """Wait until the worker has ended by itself, and end it if it does not, and what it started."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_END_S)
-        except subprocess.TimeoutExpired:
-            self.kill()
+        self.kill()
 
     def kill(self) -> None:
         """End the worker and what it started, at once."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from mlflow_tfexec.records.answers import OutputDifference
+from mlflow_tfexec.records.answers import UNDETERMINED, OutputDifference
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.judgement import ModeSummary
 from mlflow_tfexec.records.recording import Recording
@@ -31,6 +31,10 @@ def answer_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> I
     }
     if errors:
         yield _float64(errors)
+    yield from _not_finite(differences.get(BASELINE, ()))
+    sensitivity = _sensitivity(differences.get(BASELINE, ()))
+    if sensitivity is not None and sensitivity > UNDETERMINED:
+        yield _sensitive(sensitivity)
 
 
 def _differences(recording: Recording, mode: str) -> list[OutputDifference]:
@@ -111,6 +115,36 @@ def _float64(errors: dict[str, float]) -> Finding:
         code="float64_reference",
         what=f"Largest distance from the same model in float64, of the largest value: {figures}.",
         why="Where two modes differ, the nearer one is the more exact.",
+    )
+
+
+def _not_finite(outputs: Sequence[OutputDifference]) -> Iterator[Finding]:
+    """Warn of a baseline whose answers hold NaN or infinity."""
+    figures = [one for output in outputs[:1] for one in output.outputs]
+    nans = sum(one.baseline_nan_count or 0 for one in figures)
+    infinities = sum(one.baseline_inf_count or 0 for one in figures)
+    if nans or infinities:
+        yield Finding(
+            code="outputs_not_finite",
+            what=f"{BASELINE}'s answers hold {nans} NaN and {infinities} infinite numbers.",
+            why="Such numbers can be computed at another speed than others, and equal NaN prove little.",
+            what_to_try="Look at the inputs and weights: random ones may overflow where trained ones do not.",
+        )
+
+
+def _sensitivity(outputs: Sequence[OutputDifference]) -> float | None:
+    """Say what a few roundings make of the losses. None: the task is not `train`."""
+    return _largest(one.rounding for output in outputs for one in output.outputs if one.name == "loss")
+
+
+def _sensitive(sensitivity: float) -> Finding:
+    return Finding(
+        code="sensitive_training",
+        what=f"A change of every weight by a few roundings moves the losses of a few steps by {sensitivity:.1%}: modes "
+        "cannot be compared by them, nor by most weights.",
+        why="With few items in a batch, normalization makes much of little in a deep network. The first loss and "
+        "whatever is determined better are compared.",
+        what_to_try="Raise --batch-size to compare answers more closely.",
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.judgement import ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
-from mlflow_tfexec.statistics.failure_advice import advise
+from mlflow_tfexec.statistics.failure_advice import advise, place
 from mlflow_tfexec.statistics.rounds import MAX_DROPPED_SHARE, LaunchRounds, launch_rounds
 
 _WITHOUT_IT = "Or leave the mode out."
@@ -51,18 +51,12 @@ def _failed(summary: ModeSummary, line: ModeLine | None, batch_size: int) -> Fin
     advice = advise(summary.status, line.cause if line else None)
     where = f" in launch {line.launch + 1}" if line else ""
     what = f"Ended as {summary.status}{where}{': ' + _sentence(summary.reason) if summary.reason else '.'}"
-    if line is not None and (place := _place(line)):
-        what += f" Where: {place}."
+    if line is not None and (found := place(line.op, line.layer, line.source)):
+        what += f" Where: {found}."
     if summary.latency_ms is not None:
         what += " Times from before are shown, not ranked."
     what_to_try = [advice.what_to_try, *_smaller_batch(summary.status, batch_size), _WITHOUT_IT]
     return Finding(code="mode_failed", what=what, why=advice.why, what_to_try=" ".join(what_to_try), mode=summary.mode)
-
-
-def _place(line: ModeLine) -> str:
-    """Say which operation of which layer failed, and on which line of the model's code."""
-    parts = (("operation", line.op), ("layer", line.layer), ("line", line.source))
-    return ", ".join(f"{word} {value}" for word, value in parts if value)
 
 
 def _smaller_batch(status: str, batch_size: int) -> list[str]:

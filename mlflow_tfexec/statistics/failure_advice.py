@@ -110,3 +110,9 @@ _UNKNOWN = Advice("The mode could not be measured.", "Read the worker's last lin
 def advise(status: str, cause: str | None) -> Advice:
     """Give the advice for a cause where it is known, else for the status."""
     return BY_CAUSE.get(cause or "") or BY_STATUS.get(status, _UNKNOWN)
+
+
+def place(op: str | None, layer: str | None, source: str | None) -> str:
+    """Say which operation of which layer failed, and on which line of the model's code. Empty: nothing is known."""
+    parts = (("operation", op), ("layer", layer), ("line", source))
+    return ", ".join(f"{word} {value}" for word, value in parts if value)

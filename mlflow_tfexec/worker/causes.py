@@ -15,7 +15,7 @@ _Frame = tuple[str, int, str]
 """Path, line, function."""
 
 _NOT_THE_MODEL_S = (
-    *("site-packages", "dist-packages", "mlflow_tfexec", "__autograph_generated", "<"),
+    *("site-packages", "dist-packages", "mlflow_tfexec", "__autograph_generated", ".pyx", "<"),
     sysconfig.get_path("stdlib"),
 )
 
@@ -72,7 +72,10 @@ CAUSES = (
     _cause("wrong_input", r"incompatible with the layer|Matrix size-incompatible|expected .*ndim=|Expected shape"),
 )
 
-_UNSUPPORTED_OPS = re.compile(r"(\w+) \(No registered '\w+' OpKernel")
+_MOST_TEXT = 100_000
+"""Characters of a message that are read. TensorFlow's, with its stacks, have some thousands."""
+
+_UNSUPPORTED_OPS = re.compile(r"\b(\w+) \(No registered '\w+' OpKernel")
 _OP = (re.compile(r"with op (\w+)"), re.compile(r"\[Op:(?!__)(\w+)\]"), re.compile(r"\{\{node [\w./]*?(\w+)\}\}"))
 _NODE = re.compile(r"\{\{node ([\w./-]+)\}\}")
 # What TensorFlow opens inside a layer: lookups, loops, branches, calls.
@@ -97,6 +100,14 @@ class Explanation:
     """Line of the model's code, as `model.py:7 in call`."""
 
 
+def text_of(error: BaseException) -> str:
+    """Give the message of *error*, which of a model's own class may fail to say it."""
+    try:
+        return str(error)[:_MOST_TEXT]
+    except Exception:  # noqa: BLE001 - the class is the model's
+        return ""
+
+
 def find_cause(text: str) -> Cause | None:
     """Find the kind of trouble that *text* tells of."""
     return next((cause for cause in CAUSES if cause.pattern.search(text)), None)
@@ -104,7 +115,7 @@ def find_cause(text: str) -> Cause | None:
 
 def explain(error: BaseException) -> Explanation:
     """Say what *error* tells of the cause, the operation, the layer and the line."""
-    text = f"{type(error).__name__}: {error}"
+    text = f"{type(error).__name__}: {text_of(error)}"
     cause = find_cause(text)
     return Explanation(
         cause=cause.code if cause else None, op=_operation(text), layer=_layer(text), source=_source(error)
@@ -140,7 +151,7 @@ def _source(error: BaseException) -> str | None:
 
     A running graph tells where its operation was made; AutoGraph, which line its code stands for; else Python knows.
     """
-    for frames in (_frames_in_text(str(error)), _autograph_frames(error), _python_frames(error)):
+    for frames in (_frames_in_text(text_of(error)), _autograph_frames(error), _python_frames(error)):
         own = [frame for frame in frames if not any(part in frame[0] for part in _NOT_THE_MODEL_S)]
         if own:
             path, line, function = own[-1]

@@ -1,5 +1,6 @@
 """From an exception to the status of a mode."""
 
+import contextlib
 import dataclasses
 import re
 import traceback
@@ -7,7 +8,7 @@ from typing import Literal
 
 from mlflow_tfexec.modes._mode import NotApplicable
 from mlflow_tfexec.protocol import Failure
-from mlflow_tfexec.worker.causes import explain
+from mlflow_tfexec.worker.causes import explain, text_of
 
 Stage = Literal["start", "build", "trace", "first_call", "measure"]
 
@@ -23,6 +24,7 @@ _COMPILER_WORDS = (
     "XLA_CPU_JIT",
     "XLA_GPU_JIT",
     "is not compilable",
+    "xla/known_issues",
 )
 
 
@@ -38,6 +40,10 @@ _BRIDGE_NOISE = re.compile(
     re.MULTILINE,
 )
 
+# Places in a graph, as messages name them.
+_AT_NODE = re.compile(r"\[\[\{\{node ([^}]*)\}\}\]\]")
+_NODE = re.compile(r"\{\{node ([^}]*)\}\}")
+
 # Keras writes part of its messages in bold.
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -48,7 +54,9 @@ def describe_failure(error: BaseException, *, stage: Stage) -> Failure:
     The whole traceback goes to the worker's log.
     """
     if not isinstance(error, NotApplicable):
-        traceback.print_exception(error)
+        # The model may have closed the log.
+        with contextlib.suppress(OSError, ValueError):
+            traceback.print_exception(error)
     error = _original(error)
     explanation = explain(error)
     return Failure(
@@ -62,14 +70,20 @@ def describe_failure(error: BaseException, *, stage: Stage) -> Failure:
 def reason_of(error: BaseException) -> str:
     """Say what went wrong in one line: TensorFlow's messages carry stacks and whole graphs around it."""
     if isinstance(error, NotApplicable):
-        text = str(error)
+        text = text_of(error)
     elif isinstance(error, SystemExit):
         text = f"the model called sys.exit({error.code!r})"
     else:
-        message = " ".join(_BRIDGE_NOISE.sub("", _without_stacks(_TERMINAL_CODE.sub("", str(error)))).split())
+        message = _BRIDGE_NOISE.sub("", _without_stacks(_TERMINAL_CODE.sub("", text_of(error))))
+        message = " ".join(_NODE.sub(r"\1", _AT_NODE.sub(r"(at \1)", message)).split())
         text = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    text = " ".join(text.split())
+    text = "".join(map(_printable, " ".join(text.split())))
     return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 1] + "…"
+
+
+def _printable(character: str) -> str:
+    """Escape what a terminal would obey, or show in another order."""
+    return character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def _original(error: BaseException) -> BaseException:
@@ -105,7 +119,7 @@ def _status(error: BaseException, stage: Stage) -> str:
         return "oom"
     if stage == "trace":
         return "trace_failed"
-    if stage == "first_call" and any(word in str(error) for word in _COMPILER_WORDS):
+    if stage == "first_call" and any(word in text_of(error) for word in _COMPILER_WORDS):
         return "compile_failed"
     return "run_failed"
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from mlflow_tfexec.records.answers import OutputDifference, OutputFigures
+from mlflow_tfexec.records.answers import UNDETERMINED, OutputDifference, OutputFigures
 from mlflow_tfexec.worker.answers import Reference, largest_error
 
 
@@ -29,16 +29,14 @@ _TOLERANCES = {
 # eager itself.
 _ROUNDINGS = 10.0
 
-# What a few roundings change by more than this, of the largest value, is not determined by the model: the gradient of a
-# bias before a normalization, for one, is 0 but for roundings, and Adam makes full steps of them. It is not judged.
-_UNDETERMINED = 0.01
-
 # Of the same seed XLA draws other numbers. Such answers may differ by this many times what another seed makes of
 # eager's, all weights together.
 _SEEDS = 4.0
 
 _MOST_OUTPUTS = 50
 """Figures of more outputs than this would fill the recording; those that differ least are left out."""
+
+_ALWAYS_LISTED = 2
 
 
 def difference(
@@ -62,24 +60,16 @@ def difference(
     if shapes != [array.shape for array in outputs]:
         return OutputDifference(within_tolerance=False, **facts)
     pairs = [_compare(known, place, output, tolerance) for place, output in enumerate(outputs)]
-    figures = [
-        _figures(known, place, output, pair, classes=classes)
-        for place, (output, pair) in enumerate(zip(outputs, pairs, strict=True))
-    ]
     within = all(pair.within for pair in pairs)
     by_seed = not within and _differs_by_seed(known, pairs)
     is_judged = any(pair.judged for pair in pairs) or not pairs
-    # What is not judged comes last, however far off it is.
-    order = {
-        one.place: (one.within_tolerance, not pairs[one.place].judged, -(one.max_rel_error or 0.0)) for one in figures
-    }
-    shown = sorted(figures, key=lambda one: (*order[one.place], one.place))
+    figures = _worst_first(known, outputs, pairs, classes=classes)
     return OutputDifference(
         max_abs_error=_largest(pair.absolute for pair in pairs if pair.judged),
         max_rel_error=_largest(pair.relative for pair in pairs if pair.judged),
         within_tolerance=within if is_judged and not by_seed else None,
-        outputs=tuple(shown[:_MOST_OUTPUTS]),
-        outputs_left_out=len(shown) - _MOST_OUTPUTS if len(shown) > _MOST_OUTPUTS else None,
+        outputs=(kept := _kept(figures)),
+        outputs_left_out=len(figures) - len(kept) or None,
         by_seed=True if by_seed else None,
         float64_error=_largest(one.float64_error for one in figures),
         baseline_float64_error=known.float64_error,
@@ -132,13 +122,32 @@ def _compare(known: Reference, place: int, output: Any, tolerance: Tolerance) ->
         error = np.abs(a - b)
     largest = float(np.abs(a).max())
     rounding = known.rounding_of(place) or 0.0
-    judged = rounding <= _UNDETERMINED
+    judged = rounding <= UNDETERMINED
     of_largest = tolerance.of_largest + _ROUNDINGS * rounding
     within = not judged or bool((error <= tolerance.relative * np.abs(a) + of_largest * largest).all())
     # Relative to the largest value: an element that should be zero has no relative error of its own.
     relative = float(error.max()) / largest if largest > 0 else None
     return _Pair(
         within and same_elsewhere, same_elsewhere, _finite(float(error.max())), _finite(relative), _cosine(a, b), judged
+    )
+
+
+def _worst_first(
+    known: Reference, outputs: Sequence[Any], pairs: Sequence[_Pair], *, classes: bool
+) -> list[OutputFigures]:
+    """Give the figures of every output; what is not judged comes last, however far off it is."""
+    figures = [
+        _figures(known, place, output, pair, classes=classes)
+        for place, (output, pair) in enumerate(zip(outputs, pairs, strict=True))
+    ]
+    return sorted(
+        figures,
+        key=lambda one: (
+            one.within_tolerance,
+            not pairs[one.place].judged,
+            -(one.max_rel_error or 0.0),
+            one.place,
+        ),
     )
 
 
@@ -166,6 +175,12 @@ def _figures(known: Reference, place: int, output: Any, pair: _Pair, *, classes:
         float64_error=largest_error(known.float64[place], output) if known.float64 else None,
         **counts,
     )
+
+
+def _kept(shown: Sequence[OutputFigures]) -> tuple[OutputFigures, ...]:
+    """List those that differ most, and in any case the first, which are the losses of `train`."""
+    rest = (one for one in shown[_MOST_OUTPUTS:] if one.place < _ALWAYS_LISTED)
+    return (*shown[:_MOST_OUTPUTS], *rest)
 
 
 def _argmax_agreement(baseline: Any, output: Any) -> float | None:

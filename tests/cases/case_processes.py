@@ -122,7 +122,7 @@ def variable_on_another_device():
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     with tf.device("CPU:1"):
-        weight = tf.Variable(tf.ones((4, 2)))
+        weight = tf.Variable(tf.reshape(tf.range(8.0), (4, 2)))
     return lambda x: x @ weight
 
 

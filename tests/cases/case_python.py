@@ -125,17 +125,19 @@ def layer_whose_shape_keras_cannot_infer():
 
 
 class LazyModel(keras.Model):
-    """A model that makes its layer in its first call."""
+    """A model whose layer gets its weights in the first call."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = keras.layers.Dense(2)
 
     @tf.function(jit_compile=True)
     def call(self, x, training=False):
-        if not hasattr(self, "inner"):
-            self.inner = keras.layers.Dense(2)
         return self.inner(x)
 
 
-def sublayer_made_lazily():
-    """Make a layer in the first call, inside a function that XLA compiles."""
+def sublayer_built_lazily():
+    """Build a layer in the first call, inside a function that XLA compiles."""
     return LazyModel()
 
 

@@ -34,6 +34,7 @@ class Seen:
     lines: dict[str, ModeLine | None]
     """mode → its last line in the recording."""
     findings: list[dict[str, Any]]
+    ordering: str
     left_running: list[str]
     """Processes of the command that still run after its end."""
     spooled: int
@@ -52,6 +53,7 @@ def observe(case: Case, place: Lab) -> Seen:
         stderr=outcome.stderr,
         lines={mode: recording.final_line(mode) if recording else None for mode in case.modes},
         findings=judged.get("findings", []),
+        ordering=judged.get("ordering", ""),
         left_running=list(still_running(place)),
         spooled=len(list(place.spool.iterdir())) if place.spool.is_dir() else 0,
     )
@@ -77,6 +79,9 @@ def _of_the_command(case: Case, seen: Seen) -> Iterator[str]:
         yield f"exit code {seen.exit_code} instead of {case.exit_code}: {seen.stderr[-500:]}"
     if "Traceback" in seen.stderr:
         yield f"a traceback: {seen.stderr[-2000:]}"
+    ranked = [mode for mode, line in seen.lines.items() if line and line.status == "ok" and mode != "graph_control"]
+    if seen.exit_code == 0 and len(ranked) > 1 and not seen.ordering:
+        yield "a report without an ordering"
     if seen.left_running:
         yield f"still running: {seen.left_running}"
     own = [line for line in seen.stderr.splitlines() if not line.startswith("mlflow-tfexec: ")]

@@ -117,3 +117,20 @@ def test_without_grappler_the_answer_stays_and_the_optimizer_is_off(dense):
         assert tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"] is True
     finally:
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+
+
+def test_a_function_inside_the_model_that_is_traced_in_every_call_is_counted_in_eager(device_facts):
+    import tensorflow as tf
+
+    numbers = iter(range(100))
+    inner = tf.function(lambda x, number: x * number)
+    steady = tf.function(lambda x: x + 1.0)
+    call = prepared("eager", lambda x: inner(steady(x), next(numbers))).on((tf.ones(2),))
+    call.run()
+    before = call.traces()
+    call.run()
+    call.run()
+    assert call.traces() == before + 2
+    plain = prepared("eager", steady).on((tf.ones(2),))
+    plain.run()
+    assert plain.traces() == 0

@@ -3,7 +3,8 @@
 import os
 
 import pytest
-from bad_requests import REFUSED_AT_ONCE, REFUSED_BY_WORKERS, SECRETS, make_files
+from bad_files import make_files
+from bad_requests import REFUSED_AT_ONCE, REFUSED_BY_WORKERS, SECRETS
 
 from mlflow_tfexec.cli import app
 

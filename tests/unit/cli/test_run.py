@@ -184,7 +184,7 @@ def test_a_wrong_request_leaves_nothing_behind(run):
 
     assert run() == 2
 
-    assert run.err.splitlines()[-1] == "mlflow-tfexec: Cannot load model 'ResNet50': no such layer"
+    assert run.err.splitlines()[-2] == "mlflow-tfexec: Cannot load model 'ResNet50': no such layer"
     assert run.out == ""
     assert list(run.root.iterdir()) == []
 

@@ -1,5 +1,7 @@
 """A worker that dies, hangs or fails costs its own mode, whatever it does and whenever it does it."""
 
+import re
+
 import psutil
 import pytest
 from sessions import Bench, Witness, make_spec
@@ -189,7 +191,9 @@ def test_a_model_that_cannot_be_had_as_asked_is_a_wrong_request_and_leaves_nothi
     with pytest.raises(RequestError) as caught:
         bench.measure(make_spec())
 
-    assert str(caught.value) == "Cannot load model 'Fake': input shape (3,) does not fit"
+    said, where = str(caught.value).splitlines()
+    assert said == "Cannot load model 'Fake': input shape (3,) does not fit"
+    assert re.fullmatch(r"Where: line fake_worker\.py:\d+ in \w+\.", where)
     assert not bench.spool.directory.exists()
 
 

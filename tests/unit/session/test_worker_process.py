@@ -139,6 +139,18 @@ def test_a_worker_that_does_not_end_by_itself_is_ended(start, monkeypatch):
     assert was_ended(worker)
 
 
+def test_what_a_worker_started_ends_with_it(start):
+    worker = start(has_child=True)
+    child = psutil.Process(int(re.search(r"child (\d+)", worker.log_tail())[1]))
+    worker.send(Request(do="finish"))
+    worker.receive(Finished, deadline_s=PATIENCE_S)
+
+    worker.wait_end()
+
+    assert was_ended(worker)
+    assert gone(child)
+
+
 def test_a_worker_that_closes_its_channel_and_lives_has_crashed(monkeypatch, tmp_path):
     monkeypatch.setattr("mlflow_tfexec.session.process._END_S", 0.05)
     command(monkeypatch, "import os, time; os.close(1); time.sleep(60)")

@@ -4,15 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import settings
 
 from mlflow_tfexec.records.recording import AnyLine, Header, Recording
 from mlflow_tfexec.records.spec import Spec
 from mlflow_tfexec.statistics.rounds import Rounds
-
-# No test here is decided by the clock: the machine may be busy.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
 
 
 def _recording_of(*lines: AnyLine, modes: Sequence[str] = ("eager", "xla")) -> Recording:

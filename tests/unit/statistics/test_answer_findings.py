@@ -89,6 +89,14 @@ def test_answers_that_differ_as_by_another_seed_are_ranked_and_told():
     assert "xla" in judgement.ordering
 
 
+@pytest.mark.parametrize(("rounding", "told"), [(0.2, True), (0.001, False)])
+def test_training_that_roundings_decide_is_told(rounding, told):
+    loss = OutputFigures(place=1, name="loss", within_tolerance=True, rounding=rounding)
+    judgement = judged(OutputDifference(outputs=(loss,)), mode="eager", status="ok", task="train")
+
+    assert ("sensitive_training" in {one.code for one in judgement.findings}) is told
+
+
 @pytest.mark.parametrize(("resolved", "said"), [(True, "predict ran through XLA"), (False, "predict ran without XLA")])
 def test_what_auto_became_is_told(resolved, said):
     judgement = judged(OutputDifference(), mode="xla", status="ok", details={"jit_compile": resolved})
@@ -104,3 +112,13 @@ def test_outputs_are_in_the_summary_of_a_mode_and_in_its_json():
     assert mode["outputs"][0]["name"] == "size"
     (eager,) = [mode for mode in judgement.to_dict()["modes"] if mode["mode"] == "eager"]
     assert "outputs" not in eager
+
+
+def test_answers_that_are_no_numbers_are_said_of_the_baseline():
+    figures = SCORES.model_copy(update={"baseline_nan_count": 3, "baseline_inf_count": 1})
+    output = OutputDifference(within_tolerance=True, outputs=(figures,))
+    what = finding(judged(output, mode="eager", status="ok"), "outputs_not_finite").what
+    assert what == "eager's answers hold 3 NaN and 1 infinite numbers."
+    finite = OutputDifference(within_tolerance=True, outputs=(SCORES,))
+    codes = {one.code for one in judged(finite, mode="eager", status="ok").findings}
+    assert "outputs_not_finite" not in codes

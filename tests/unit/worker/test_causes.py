@@ -150,3 +150,7 @@ def test_what_autograph_has_rewritten_is_told_as_it_was():
 
 def test_an_error_that_tells_nothing_has_no_parts():
     assert explain(ValueError()) == Explanation()
+
+
+def test_a_megabyte_of_text_is_read_at_once():
+    assert explain(ValueError("x" * 1_000_000)) == Explanation()

@@ -139,7 +139,7 @@ ValueError: no such thing
         ),
         (
             error_of("InvalidArgumentError", FROM_PYTHON),
-            ("InvalidArgumentError: ValueError: no such thing ValueError: no such thing [[{{node PyFunc}}]]"),
+            ("InvalidArgumentError: ValueError: no such thing ValueError: no such thing (at PyFunc)"),
         ),
         (
             OOM,
@@ -179,3 +179,16 @@ def test_a_long_reason_is_cut_where_it_says_so():
     assert len(reason) == 500
     assert reason.startswith("ValueError: node node")
     assert reason.endswith("…")
+
+
+def test_an_error_that_cannot_be_put_into_words_is_its_class():
+    class UnspeakableError(Exception):
+        def __str__(self):
+            raise ValueError("no words")
+
+    failure = describe_failure(UnspeakableError(), stage="build")
+    assert (failure.status, failure.reason) == ("run_failed", "UnspeakableError")
+
+
+def test_characters_that_a_terminal_would_obey_are_escaped():
+    assert reason_of(ValueError("a\nb\x07c\x00\u202ed\ud800")) == r"ValueError: a b\x07c\x00\u202ed\ud800"

@@ -75,8 +75,19 @@ def test_beyond_fifty_outputs_the_rest_is_counted():
 
     result = difference(outputs, changed, dtype="float32")
 
+    # The first two are the losses of `train`, and always there.
     assert (len(result.outputs), result.outputs_left_out) == (50, 10)
     assert result.outputs[0].place == 59
+    assert {0, 1} < {one.place for one in result.outputs}
+
+
+def test_losses_are_listed_even_where_they_are_not_judged():
+    reference = Reference(tuple(array(float(place + 1)) for place in range(60)), rounding=(0.5, 0.5, *[0.0] * 58))
+
+    result = difference(reference, reference.arrays, dtype="float32")
+
+    assert [one.place for one in result.outputs[-2:]] == [0, 1]
+    assert (len(result.outputs), result.outputs_left_out) == (52, 8)
 
 
 def test_an_output_may_differ_by_ten_times_what_a_few_roundings_make_of_it():
