@@ -63,7 +63,7 @@ def test_every_option_that_typer_reads_is_there_and_no_other(reference):
 
 
 def test_a_text_that_is_not_the_code_s_is_found_and_mended(reference):
-    wrong = README.replace("| `--batch-size` | 1 |", "| `--batch-size` | 2 |")
+    wrong = README.replace("| `--warmup` | 10 |", "| `--warmup` | 11 |")
 
     assert wrong != README
     assert reference.updated(wrong) == README
