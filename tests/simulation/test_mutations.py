@@ -167,6 +167,7 @@ def test_a_control_that_is_ranked_wins(monkeypatch, launches):
     assert "graph_control" not in kept.best_set
 
     monkeypatch.setattr(judging, "is_control", lambda mode: False)
+    monkeypatch.setattr(judging, "can_be_ranked", lambda mode, status: status == "ok")
     ranked = judging.judge(recording)
 
     assert ranked.fastest == "graph_control"
