@@ -133,6 +133,9 @@ def test_a_database_of_another_program_is_a_problem(doctor, tmp_path):
 
 
 def test_flags_are_shown_without_credentials(doctor, monkeypatch):
+    # TensorFlow sets some of its own at import, and other tests may have imported it here.
+    for variable in [name for name in os.environ if name.startswith(("KMP_", "TF"))]:
+        monkeypatch.delenv(variable)
     monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=https://me:hunter2@bucket.example/")
     monkeypatch.setenv("KERAS_BACKEND", "jax")
     _, out, err = doctor("--format", "json")
