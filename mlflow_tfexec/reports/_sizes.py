@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mlflow_tfexec import units
 from mlflow_tfexec.text import plain
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def _row(benchmark: "BenchmarkTable", modes: Sequence[str]) -> tuple[str, ...]:
     for mode in modes:
         row = by_mode.get(mode)
         # The median without its interval: the benchmark's own table has that.
-        median = "" if row is None else row.cells.get("median", "").partition(" [")[0]
-        cells.append(median or (row.status if row is not None else _UNKNOWN))
+        median_ms = None if row is None else row.figures.get("latency_ms/median")
+        unknown = _UNKNOWN if row is None else row.status
+        cells.append(unknown if median_ms is None else units.duration(median_ms))
     return (benchmark.size or plain(benchmark.header.benchmark_id), *cells, benchmark.ordering)

@@ -16,10 +16,8 @@ def recording(batch=1, times_ms=None, *, inputs=None, header=None, **fields):
     made = make_recording(
         times_ms or {"eager": 20.0 * batch, "xla": 4.0 * batch},
         benchmark_id=f"{batch:032x}",
-        launches=1,
-        rounds=5,
         batch_size=batch,
-        **fields,
+        **{"launches": 1, "rounds": 5, **fields},
     )
     facts = {"inputs": inputs or (InputFacts(shape=(batch, 8), dtype="float32"),), **(header or {})}
     object.__setattr__(made, "header", made.header.model_copy(update=facts))
@@ -44,6 +42,15 @@ def test_the_console_ends_with_a_row_per_size(sweep):
     assert one[:3] == ["(1,", "8)", "float32"]
     assert eight[:3] == ["(8,", "8)", "float32"]
     assert [float(cell) for cell in eight[3::2]] == pytest.approx([160, 32], rel=0.05)
+    assert eight[4::2] == ["ms", "ms"]
+
+
+def test_a_median_has_its_unit_whether_it_has_an_interval_or_not():
+    recordings = [recording(batch, family="f" * 32, launches=3, rounds=8) for batch in (1, 8)]
+    (sizes,) = table([(one, judge(one)) for one in recordings]).sweeps
+
+    assert "[" in table([(recordings[0], judge(recordings[0]))]).benchmarks[0].rows[0].cells["median"]
+    assert all(re.fullmatch(r"[0-9.]+ ms", cell) for row in sizes.rows for cell in row[1:-1])
 
 
 def test_a_narrow_console_puts_the_modes_under_each_size(sweep):
