@@ -7,6 +7,7 @@ from mlflow_tfexec.records.judgement import ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
 from mlflow_tfexec.statistics.failure_advice import advise, place
 from mlflow_tfexec.statistics.rounds import MAX_DROPPED_SHARE, LaunchRounds, launch_rounds
+from mlflow_tfexec.units import memory
 
 _WITHOUT_IT = "Or leave the mode out."
 
@@ -53,6 +54,8 @@ def _failed(summary: ModeSummary, line: ModeLine | None, batch_size: int) -> Fin
     what = f"Ended as {summary.status}{where}{': ' + _sentence(summary.reason) if summary.reason else '.'}"
     if line is not None and (found := place(line.op, line.layer, line.source)):
         what += f" Where: {found}."
+    if line is not None and summary.status == "oom" and line.peak_memory_bytes is not None:
+        what += f" Its process had held {memory(line.peak_memory_bytes / 2**20)} at most."
     if summary.latency_ms is not None:
         what += " Times from before are shown, not ranked."
     what_to_try = [advice.what_to_try, *_smaller_batch(summary.status, batch_size), _WITHOUT_IT]

@@ -57,6 +57,19 @@ def test_every_failure_is_told_with_its_reason_and_a_way_on(status):
     assert found.what_to_try.endswith("Or leave the mode out.")
 
 
+def test_a_lack_of_memory_says_how_much_was_held_and_which_batch_to_try():
+    recording = make_recording(statuses={"xla": "oom"}, batch_size=12)
+    lines = tuple(
+        line.model_copy(update={"peak_memory_bytes": 3 * 2**30}) if line.kind == "mode" and line.mode == "xla" else line
+        for line in recording.lines
+    )
+
+    found = finding(judge(dataclasses.replace(recording, lines=lines)), "mode_failed", "xla")
+
+    assert found.what.endswith("xla ended as oom. Its process had held 3.00 GiB at most.")
+    assert "Try --batch-size 6." in found.what_to_try
+
+
 def test_a_status_of_a_later_version_is_told_like_any_failure():
     found = finding(judge(make_recording(statuses={"xla": "melted"})), "mode_failed", "xla")
 
