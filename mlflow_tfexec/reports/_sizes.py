@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mlflow_tfexec import units
+from mlflow_tfexec.reports._table import BenchmarkTable
 from mlflow_tfexec.text import plain
-
-if TYPE_CHECKING:
-    from mlflow_tfexec.reports._table import BenchmarkTable
 
 _UNKNOWN = "–"
 
@@ -29,7 +26,7 @@ class SizeTable:
         return ("input", *self.modes, "ordering")
 
 
-def size_tables(benchmarks: "Sequence[BenchmarkTable]") -> tuple[SizeTable, ...]:
+def size_tables(benchmarks: Sequence[BenchmarkTable]) -> tuple[SizeTable, ...]:
     """Make a table of each family of which two benchmarks or more are here, in the order of their first."""
     families: dict[str, list[BenchmarkTable]] = {}
     for benchmark in benchmarks:
@@ -39,7 +36,7 @@ def size_tables(benchmarks: "Sequence[BenchmarkTable]") -> tuple[SizeTable, ...]
     return tuple(_table(group) for group in families.values() if len(group) > 1)
 
 
-def _table(group: "Sequence[BenchmarkTable]") -> SizeTable:
+def _table(group: Sequence[BenchmarkTable]) -> SizeTable:
     modes = tuple(dict.fromkeys(row.mode for benchmark in group for row in benchmark.rows if not row.control))
     return SizeTable(
         title=f"{', '.join(dict.fromkeys(benchmark.title for benchmark in group))}: median by size",
@@ -48,7 +45,7 @@ def _table(group: "Sequence[BenchmarkTable]") -> SizeTable:
     )
 
 
-def _row(benchmark: "BenchmarkTable", modes: Sequence[str]) -> tuple[str, ...]:
+def _row(benchmark: BenchmarkTable, modes: Sequence[str]) -> tuple[str, ...]:
     by_mode = {row.mode: row for row in benchmark.rows}
     cells = []
     for mode in modes:

@@ -15,7 +15,6 @@ from mlflow_tfexec.reports._drawing import Drawing
 from mlflow_tfexec.reports._drawings import drawings
 from mlflow_tfexec.reports._facts import Fact, Machine, facts, inputs, machine
 from mlflow_tfexec.reports._pairs import Pair, pair
-from mlflow_tfexec.reports._sizes import SizeTable, size_tables
 from mlflow_tfexec.text import plain
 
 CONTROL_NOTE = "A/A control, not ranked"
@@ -131,11 +130,6 @@ class Table:
     """A report on any number of benchmarks."""
 
     benchmarks: tuple[BenchmarkTable, ...] = field(default=())
-
-    @property
-    def sweeps(self) -> tuple[SizeTable, ...]:
-        """The sweeps among the benchmarks, each at a glance."""
-        return size_tables(self.benchmarks)
 
 
 def table(

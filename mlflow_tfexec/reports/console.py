@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mlflow_tfexec.reports._format import Format
-from mlflow_tfexec.reports._sizes import SizeTable
+from mlflow_tfexec.reports._sizes import SizeTable, size_tables
 from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Column, Row, Table
 from mlflow_tfexec.reports._terminal import DEFAULT_WIDTH, GAP, INDENT, hanging, indented, labelled, written
 
@@ -166,7 +166,7 @@ def _overview(table: Table, width: int) -> Iterator["RenderableType"]:
     for benchmark in table.benchmarks:
         yield Text(" · ".join(benchmark.headline))
         yield indented(Text(benchmark.ordering))
-    for sweep in table.sweeps:
+    for sweep in size_tables(table.benchmarks):
         yield from _sweep(sweep, width)
 
 

@@ -5,6 +5,7 @@ from mlflow_tfexec.reports._format import Format
 from mlflow_tfexec.reports._outputs import output_tables
 from mlflow_tfexec.reports._page import page_template
 from mlflow_tfexec.reports._pairs import matrix
+from mlflow_tfexec.reports._sizes import size_tables
 from mlflow_tfexec.reports._table import CONTROL_NOTE, Table
 
 
@@ -15,7 +16,7 @@ def render(table: Table) -> str:
     """
     return page_template("report.html.j2").render(
         benchmarks=table.benchmarks,
-        sweeps=table.sweeps,
+        sweeps=size_tables(table.benchmarks),
         control_note=CONTROL_NOTE,
         matrix=lambda benchmark: matrix(benchmark.judgement),
         output_tables=lambda benchmark: output_tables(benchmark.judgement),

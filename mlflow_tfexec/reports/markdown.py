@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from mlflow_tfexec.reports._format import Format
 from mlflow_tfexec.reports._markup import escaped, table_rows
+from mlflow_tfexec.reports._sizes import size_tables
 from mlflow_tfexec.reports._table import CONTROL_NOTE, BenchmarkTable, Column, Row, Table
 
 _UNKNOWN = "–"
@@ -114,7 +115,7 @@ def _overview(table: Table) -> Iterator[str]:
     yield ""
     cells = ([escaped(" · ".join(b.headline)), escaped(b.ordering)] for b in table.benchmarks)
     yield from table_rows(["benchmark", "ordering"], cells)
-    for sweep in table.sweeps:
+    for sweep in size_tables(table.benchmarks):
         yield from ("", f"## {escaped(sweep.title)}", "")
         yield from table_rows([escaped(head) for head in sweep.heads], ([*map(escaped, row)] for row in sweep.rows))
 

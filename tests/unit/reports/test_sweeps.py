@@ -8,6 +8,7 @@ from recordings import make_recording
 
 from mlflow_tfexec.records.recording import InputFacts
 from mlflow_tfexec.reports import formats, table
+from mlflow_tfexec.reports._sizes import size_tables
 from mlflow_tfexec.statistics.judge import judge
 
 
@@ -47,7 +48,7 @@ def test_the_console_ends_with_a_row_per_size(sweep):
 
 def test_a_median_has_its_unit_whether_it_has_an_interval_or_not():
     recordings = [recording(batch, family="f" * 32, launches=3, rounds=8) for batch in (1, 8)]
-    (sizes,) = table([(one, judge(one)) for one in recordings]).sweeps
+    (sizes,) = size_tables(table([(one, judge(one)) for one in recordings]).benchmarks)
 
     assert "[" in table([(recordings[0], judge(recordings[0]))]).benchmarks[0].rows[0].cells["median"]
     assert all(re.fullmatch(r"[0-9.]+ ms", cell) for row in sizes.rows for cell in row[1:-1])
