@@ -31,7 +31,7 @@ def command(*arguments: str, layers: int = 0) -> subprocess.CompletedProcess[str
 
 def measure(spool: Path, layers: int) -> Path:
     """Measure a benchmark; return the path of its recording."""
-    options = ["--modes", "eager,graph", "--launches", "3", "--input-shape", "512", "--batch-size", "512"]
+    options = ["--modes", "eager,graph", "--launches", "5", "--input-shape", "512", "--batch-size", "512"]
     short = ["--block-ms", "50", "--warmup", "3", "--device", "cpu"]
     done = command("run", MODEL, *options, *short, "--offline", "--spool-dir", str(spool), layers=layers)
     if done.returncode:
