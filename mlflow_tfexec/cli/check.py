@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlflow_tfexec.cli.notices import say
 from mlflow_tfexec.cli.request import AUTO, one_of, optional_margin, unless_auto
 from mlflow_tfexec.cli.shared_options import ModesOption, RelativeToOption, RunIdsUriOption
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_REGRESSION
@@ -64,7 +65,7 @@ def command(
     typer.echo(reason_line(gate))
     if gate.outcome != "passed":
         for finding in gate.findings:
-            typer.echo(f"mlflow-tfexec: {plain(finding.sentence())}", err=True)
+            say(plain(finding.sentence()))
     failed = gate.outcome == "regression" or (undecided_fails and gate.outcome == "undecided")
     return EXIT_REGRESSION if failed else EXIT_DONE
 

@@ -3,8 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 
-import typer
-
+from mlflow_tfexec.cli.notices import say
 from mlflow_tfexec.diagnosis._facts import Facts, Tracking
 from mlflow_tfexec.diagnosis._gather import gather, load_now
 from mlflow_tfexec.diagnosis._probe import tensorflow_probe
@@ -22,10 +21,10 @@ def ask_all(
     """Gather every fact, and say on standard error what is being waited for."""
     load = load_now()
     with tensorflow_probe() as probe:
-        _say("looking at this machine, with TensorFlow starting in a process of its own")
+        say("looking at this machine, with TensorFlow starting in a process of its own")
         tracking = _ask_tracking(environ, tracking_uri, experiment)
         facts = gather(environ, spool=spool_root(spool_dir, environ), tracking=tracking, load=load)
-        answer = probe.answer(timeout_s, _say)
+        answer = probe.answer(timeout_s, say)
     return dataclasses.replace(facts, tensorflow=answer)
 
 
@@ -38,7 +37,3 @@ def _ask_tracking(environ: Mapping[str, str], tracking_uri: str | None, experime
     except ImportError as error:
         return Tracking(problem=f"MLflow cannot be imported: {error}.\nRun: pip install 'mlflow>=3.1,<4'")
     return Tracking(found.uri, problem=found.problem, is_new=found.is_new)
-
-
-def _say(line: str) -> None:
-    typer.echo(f"mlflow-tfexec: {line}", err=True)

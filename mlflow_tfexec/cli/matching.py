@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import typer
-
+from mlflow_tfexec.cli.notices import say
 from mlflow_tfexec.cli.query_options import QueryOptions, build_query, none_found
 from mlflow_tfexec.cli.request import unless_auto
 from mlflow_tfexec.errors import RecordingError, RequestError
@@ -51,4 +50,4 @@ def load_matching(options: QueryOptions, *, tracking_uri: str) -> Iterator["Reco
 def _say(text: str) -> None:
     from mlflow_tfexec.text import plain
 
-    typer.echo(f"mlflow-tfexec: {plain(text)}", err=True)
+    say(plain(text))

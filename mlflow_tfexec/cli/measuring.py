@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import typer
-
+from mlflow_tfexec.cli.notices import say
 from mlflow_tfexec.cli.request import unless_auto
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE, Interrupted, LoggingFailed, SpoolError
 
@@ -143,8 +142,3 @@ def _request_findings() -> "tuple[Finding, ...]":
     if "auto_jit" in flags:
         found.append(findings.auto_jit(flags))
     return tuple(found)
-
-
-def say(line: str) -> None:
-    """Write a line for people, beside the report."""
-    typer.echo(f"mlflow-tfexec: {line}", err=True)

@@ -5,10 +5,9 @@ import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-import typer
-
 from mlflow_tfexec import reports
 from mlflow_tfexec.cli.interrupts import interruptible
+from mlflow_tfexec.cli.notices import say
 from mlflow_tfexec.cli.request import unless_auto
 from mlflow_tfexec.records.judgement import Judgement
 from mlflow_tfexec.records.recording import Recording
@@ -81,7 +80,7 @@ def publish_report(
     with interruptible():
         logged = log_report(list(benchmark_ids), destination, name=f"tfexec {kind}", artifacts=files, note=texts[".md"])
     for label, text in where_lines(logged):
-        typer.echo(f"mlflow-tfexec: {label}: {text}", err=True)
+        say(f"{label}: {text}")
     return logged
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlflow_tfexec.cli import query_options
+from mlflow_tfexec.cli.notices import say
 from mlflow_tfexec.cli.request import AUTO, one_of, unless_auto
 from mlflow_tfexec.errors import EXIT_DONE
 
@@ -43,7 +44,7 @@ def command(
     write = _FORMATS[one_of("format", list_format, tuple(_FORMATS))]
     found = find_benchmarks(query_options.build_query(query), tracking_uri=unless_auto(tracking_uri))
     if not found:
-        typer.echo(f"mlflow-tfexec: {query_options.none_found(query)}", err=True)
+        say(query_options.none_found(query))
     typer.echo(write(found), nl=False)
     return EXIT_DONE
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mlflow_tfexec.cli.interrupts import interruptible
-from mlflow_tfexec.cli.measuring import Delivery, Measured, exit_code, log, measure, open_spool, say, show
+from mlflow_tfexec.cli.measuring import Delivery, Measured, exit_code, log, measure, open_spool, show
+from mlflow_tfexec.cli.notices import say
 from mlflow_tfexec.errors import (
     EXIT_BAD_REQUEST,
     EXIT_DONE,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlflow_tfexec.cli.notices import say
 from mlflow_tfexec.cli.request import AUTO, unless_auto
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE, RequestError, TfexecError
 
@@ -54,7 +55,7 @@ def _sync_one(benchmark: "SpooledBenchmark", tracking_uri: str) -> bool:
         recording = benchmark.load()
         logged = publish(benchmark, recording, judge(recording), _destination(benchmark, tracking_uri))
     except TfexecError as error:
-        typer.echo(f"mlflow-tfexec: {benchmark.directory}: {error}", err=True)
+        say(f"{benchmark.directory}: {error}")
         return False
     finally:
         benchmark.release()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from mlflow_tfexec.records.recording import Header, Recording
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.text import plain
+from mlflow_tfexec.units import count
 
 
 class Fact(NamedTuple):
@@ -72,7 +73,7 @@ def values(recording: Recording) -> str | None:
     """Say what the inputs held. None: not recorded."""
     header = recording.header
     if header.spec.inputs is not None:
-        sets = "" if header.input_sets is None else f", {_count(header.input_sets, 'set', 'sets in turn')}"
+        sets = "" if header.input_sets is None else f", {count(header.input_sets, 'set', 'sets in turn')}"
         return plain(f"given by {header.spec.inputs}{sets}")
     known = [tensor for tensor in header.inputs if tensor.values]
     if len({tensor.values for tensor in known}) == 1:
@@ -135,11 +136,7 @@ def _preset(recording: Recording) -> str:
         return preset
     launches = len({block.launch for block in measured})
     rounds = max(block.round for block in measured) + 1
-    return f"{preset}, {_count(launches, 'launch', 'launches')} × {_count(rounds, 'round', 'rounds')}"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+    return f"{preset}, {count(launches, 'launch', 'launches')} × {count(rounds, 'round', 'rounds')}"
 
 
 def _date(created: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.statistics.rounds import invalid_blocks
+from mlflow_tfexec.units import count
 
 _THROUGH_XLA = frozenset({"xla", "xla_autocluster"})
 _MAY_USE_XLA = _THROUGH_XLA | {"keras_predict"}
@@ -48,7 +49,7 @@ def _recompiled(mode: str, values: int, invalid: int, total: int) -> Finding:
     left_out = f"; {invalid} of {total} timed blocks were left out for it" if invalid else ", all while warming up"
     return Finding(
         code="recompiled",
-        what=f"XLA compiled again in {values} {'block' if values == 1 else 'blocks'}, without a new trace{left_out}.",
+        what=f"XLA compiled again in {count(values, 'block', 'blocks')}, without a new trace{left_out}.",
         why="Inputs of a round have the shapes of the last and other values: XLA compiles this model for a value, as "
         "where a shape inside it follows from one. Every new input then costs a compilation.",
         what_to_try="Look for tf.range, tf.reshape, tf.slice and loops whose length is computed from the input.",
