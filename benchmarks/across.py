@@ -68,7 +68,7 @@ def outcomes(
         for count, noise, slower in zip(launches, noises, (1.0, factor), strict=True)
     ]
     places = dict.fromkeys(names, (0, 1))
-    found = across._compare(sides, places, ("A", "B"), relative_to=None, error=0.05, margin=margin)  # noqa: SLF001 - a part
+    found = across._compare(sides, places, labels=("A", "B"), relative_to=None, error=0.05, margin=margin)  # noqa: SLF001 - a part
     return [comparison.verdict for comparison in found.values()]
 
 

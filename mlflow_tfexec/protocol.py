@@ -63,6 +63,8 @@ class Request(Message):
     """For `block`: how many calls to time."""
     input_set: int = 0
     """For `block`: number of the set of inputs to time them on; the same for all modes of a round."""
+    duration_ns: int = 0
+    """For a `block` of reference loads: how long to time each of them."""
 
 
 class Failure(Message):
@@ -140,6 +142,12 @@ class BlockTimes(Message):
     """What happened again inside the block, which is then not valid. None: nothing did."""
 
 
+class LoadTimes(Message):
+    """What the reference loads took: load → one figure per call, in nanoseconds."""
+
+    calls_ns: dict[str, list[int]]
+
+
 class Finished(Message):
     """Last words."""
 
@@ -165,7 +173,8 @@ class _Envelope(BaseModel):
 
 
 _REPLIES: dict[str, type[Message]] = {
-    reply.__name__: reply for reply in (Failure, Hello, Built, FirstCall, Pilot, BlockTimes, Finished, Probed)
+    reply.__name__: reply
+    for reply in (Failure, Hello, Built, FirstCall, Pilot, BlockTimes, LoadTimes, Finished, Probed)
 }
 
 

@@ -32,6 +32,14 @@ def three():
     return [recording("a"), recording("b", statuses={"xla": "oom"}), recording("c", launch_noise=0.05)]
 
 
+def drift():
+    """The machine became slower between two benchmarks of the same."""
+    loads = {"compute": 2.0, "memory": 3.0, "dispatch": 0.2}
+    slower = {load: 1.2 * time_ms for load, time_ms in loads.items()}
+    times = {mode: 1.2 * time_ms for mode, time_ms in SEED_TABLE_MS.items()}
+    return [recording("a", loads_ms=loads), recording("b", times, loads_ms=slower)]
+
+
 def one_launch():
     return [recording("a", launches=1), recording("b", launches=1)]
 
@@ -42,7 +50,14 @@ def hostile():
 
 
 RELATIVE = {"relative": "eager"}
-CASES = {"relative": upgrade, "upgrade": upgrade, "three": three, "one_launch": one_launch, "hostile": hostile}
+CASES = {
+    "relative": upgrade,
+    "upgrade": upgrade,
+    "three": three,
+    "drift": drift,
+    "one_launch": one_launch,
+    "hostile": hostile,
+}
 
 
 @cache

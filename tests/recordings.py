@@ -9,6 +9,7 @@ from typing import Any
 from mlflow_tfexec.records.answers import OutputDifference
 from mlflow_tfexec.records.codec import FORMAT, FORMAT_VERSION, encode
 from mlflow_tfexec.records.recording import AnyLine, Block, End, Header, InputFacts, ModeLine, Phase, Recording
+from mlflow_tfexec.records.reference_loads import ReferenceLoad
 from mlflow_tfexec.records.spec import BASELINE, Spec
 
 SEED_TABLE_MS = {"eager": 369.0, "graph": 15.9, "graph_nojit": 15.9, "xla": 11.6, "graph_control": 15.9}
@@ -30,9 +31,14 @@ def make_recording(
     benchmark_id: str = "0123456789abcdef0123456789abcdef",
     environment: dict[str, Any] | None = None,
     end: End | None = COMPLETE,
+    loads_ms: Mapping[str, float] | None = None,
+    load_noise: float = 0.005,
     **spec: Any,
 ) -> Recording:
-    """Make a recording whose true call time per mode is *times_ms*; noises are standard deviations of log times."""
+    """Make a recording whose true call time per mode is *times_ms*; noises are standard deviations of log times.
+
+    *loads_ms* are the times of the reference loads, which are as noisy between launches as *load_noise* says.
+    """
     statuses = statuses or {}
     lines: list[AnyLine] = []
     generator = random.Random(seed)
@@ -58,6 +64,7 @@ def make_recording(
                 lines.append(Block(metric="latency", calls_ns=latency, **place))
                 lines.append(Block(metric="dispatch", calls_ns=tuple(ns // 3 for ns in latency), **place))
                 lines.append(Block(metric="throughput", calls=calls, total_ns=int(sum(latency) * 0.9), **place))
+    lines += _loads(loads_ms or {}, launches, rounds, load_noise, random.Random(f"loads {seed}"))
     lines.append(Phase(name="blocks", duration_ns=60_000_000_000))
     if end is not None:
         lines.append(end)
@@ -79,6 +86,20 @@ def make_recording(
         weights_sha256="00" * 32,
     )
     return Recording(header=header, lines=tuple(lines))
+
+
+def _loads(
+    loads_ms: Mapping[str, float], launches: int, rounds: int, noise: float, generator: random.Random
+) -> list[AnyLine]:
+    """Behind all blocks: nothing depends on where in the file they stand."""
+    lines: list[AnyLine] = []
+    for launch in range(launches):
+        for load, time_ms in loads_ms.items():
+            center_ns = time_ms * 1e6 * math.exp(generator.gauss(0, noise))
+            for round_ in range(rounds):
+                calls_ns = tuple(int(center_ns * math.exp(generator.gauss(0, 0.003))) for _ in range(3))
+                lines.append(ReferenceLoad(launch=launch, round=round_, position=0, load=load, calls_ns=calls_ns))
+    return lines
 
 
 def _mode_line(mode: str, launch: int, time_ms: float, status: str) -> ModeLine:

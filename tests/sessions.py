@@ -17,6 +17,7 @@ from mlflow_tfexec.spool import SpooledBenchmark
 
 REPOSITORY = Path(__file__).parents[1]
 FAKE_WORKER = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
+FAKE_LOADS = (sys.executable, str(Path(__file__).with_name("fake_loads.py")))
 
 
 def make_spec(*modes: str, **fields: Any) -> Spec:
@@ -46,6 +47,11 @@ class Bench:
         return self.root / "starts"
 
     @property
+    def loads(self) -> Path:
+        """Where each process of reference loads leaves a file named by its id."""
+        return self.root / "loads"
+
+    @property
     def spool(self) -> SpooledBenchmark:
         """The one benchmark that is measured here."""
         return SpooledBenchmark(self.root / "spool" / "benchmark")
@@ -56,6 +62,9 @@ class Bench:
         self.monkeypatch.setattr("mlflow_tfexec.session.process.WORKER_COMMAND", FAKE_WORKER)
         self.monkeypatch.setenv("FAKE_WORKER", json.dumps(modes))
         self.monkeypatch.setenv("FAKE_WORKER_STARTS", str(self.starts))
+        self.monkeypatch.setattr("mlflow_tfexec.session.reference_loads.COMMAND", FAKE_LOADS)
+        self.loads.mkdir(exist_ok=True)
+        self.monkeypatch.setenv("FAKE_LOADS_PIDS", str(self.loads))
         self.monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
         self.monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
         # Neither a GPU of the machine nor its library plays a part here.

@@ -46,6 +46,15 @@ def garbage_collection_off() -> Iterator[None]:
             gc.enable()
 
 
+def settle_garbage() -> None:
+    """Take everything that exists now out of later collections.
+
+    TensorFlow, the model and its graph are millions of objects; walking them before every block took 0.1 s.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def time_block(call: PreparedCall, calls: int, *, clock_ns: Callable[[], int] = perf_counter_ns) -> BlockResult:
     """Time *calls* calls one by one, then as many behind one another."""
     with garbage_collection_off():
@@ -90,11 +99,22 @@ def _time_together(call: PreparedCall, calls: int, clock_ns: Callable[[], int]) 
 
 def pilot(call: PreparedCall, *, clock_ns: Callable[[], int] = perf_counter_ns) -> int:
     """Return about how long one call takes, in nanoseconds, from a few calls."""
+    return max(1, int(median(time_for(call, PILOT_NS, most_calls=PILOT_CALLS, clock_ns=clock_ns))))
+
+
+def time_for(
+    call: PreparedCall,
+    duration_ns: int,
+    *,
+    most_calls: int = MAX_CALLS_PER_BLOCK,
+    clock_ns: Callable[[], int] = perf_counter_ns,
+) -> list[int]:
+    """Time calls one by one until they have taken *duration_ns* together, or are *most_calls*; at least one."""
     times_ns: list[int] = []
     with garbage_collection_off():
-        while len(times_ns) < PILOT_CALLS and sum(times_ns) < PILOT_NS:
+        while not times_ns or (len(times_ns) < most_calls and sum(times_ns) < duration_ns):
             times_ns.extend(_time_each(call, 1, clock_ns)[0])
-    return max(1, int(median(times_ns)))
+    return times_ns
 
 
 def calls_per_block(call_ns: int, block_ms: float) -> int:

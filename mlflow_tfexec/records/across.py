@@ -1,7 +1,7 @@
 """What is derived from several recordings: the same mode in one benchmark and in another."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mlflow_tfexec.records.differences import Difference
@@ -35,6 +35,9 @@ class ModeAcross:
     comparisons: tuple[Comparison, ...]
     """Every two benchmarks: the time in the later one given (`a`) over that in the earlier (`b`); with `relative_to`,
     how much more than that mode it takes, one over the other."""
+    relative_to_loads: Mapping[str, tuple[Comparison, ...]] = field(default_factory=dict)
+    """Reference load → the same comparisons, each time divided by that of the load in the same round. Verdicts of
+    `comparisons` have been held against them."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,9 @@ class Across:
     scope: Scope
     """`launches` only where every benchmark has several."""
     modes: tuple[ModeAcross, ...]
+    reference_loads: Mapping[str, tuple[Comparison, ...]]
+    """Reference load → how its own time compares in every two benchmarks, each with an interval for itself. Empty where
+    they have no load in common, or the loads do not mean the same in them."""
     findings: tuple[Finding, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,6 +70,7 @@ class Across:
             "relative_to": self.relative_to,
             "scope": self.scope,
             "modes": [_mode_dict(mode) for mode in self.modes],
+            "reference_loads": _loads_dict(self.reference_loads),
             "findings": [finding.model_dump(mode="json") for finding in self.findings],
         }
 
@@ -73,7 +80,12 @@ def _mode_dict(mode: ModeAcross) -> dict[str, Any]:
         "mode": mode.mode,
         "latency_ms": {label: _latency_dict(latency) for label, latency in mode.latencies.items()},
         "comparisons": [comparison_dict(comparison) for comparison in mode.comparisons],
+        "relative_to_loads": _loads_dict(mode.relative_to_loads),
     }
+
+
+def _loads_dict(loads: Mapping[str, tuple[Comparison, ...]]) -> dict[str, Any]:
+    return {load: [comparison_dict(comparison) for comparison in of_load] for load, of_load in loads.items()}
 
 
 def _latency_dict(latency: Latency) -> dict[str, Any]:

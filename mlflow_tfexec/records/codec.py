@@ -1,7 +1,7 @@
 """Recordings to and from JSON lines.
 
 History of FORMAT_VERSION:
-1. header, mode, block, health, phase, look, finding, end.
+1. header, mode, block, health, phase, look, finding, end; later also reference_load, which readers of before skip.
 
 Absent numbers are null or left out; NaN and infinities are never written.
 """
@@ -28,6 +28,7 @@ from mlflow_tfexec.records.recording import (
     Phase,
     Recording,
 )
+from mlflow_tfexec.records.reference_loads import ReferenceLoad
 
 FORMAT = "tfexec-recording"
 FORMAT_VERSION = 1
@@ -37,6 +38,7 @@ T = TypeVar("T", bound=BaseModel)
 _KINDS: dict[str, type[AnyLine]] = {
     "mode": ModeLine,
     "block": Block,
+    "reference_load": ReferenceLoad,
     "health": Health,
     "phase": Phase,
     "look": Look,

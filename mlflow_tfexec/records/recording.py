@@ -10,6 +10,7 @@ from pydantic import Field
 from mlflow_tfexec.records.answers import OutputDifference, TrainingFacts
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.line import Line
+from mlflow_tfexec.records.reference_loads import ReferenceLoad
 from mlflow_tfexec.records.spec import Spec, is_control
 
 MODE_STATUSES = (
@@ -211,7 +212,7 @@ class End(Line):
     ended: str | None = None
 
 
-AnyLine = ModeLine | Block | Health | Phase | Look | FindingLine | End
+AnyLine = ModeLine | Block | ReferenceLoad | Health | Phase | Look | FindingLine | End
 
 
 @dataclass(frozen=True)
@@ -232,6 +233,11 @@ class Recording:
     def blocks(self) -> tuple[Block, ...]:
         """All blocks in measured order, warm-up included."""
         return tuple(line for line in self.lines if isinstance(line, Block))
+
+    @cached_property
+    def reference_loads(self) -> tuple[ReferenceLoad, ...]:
+        """Work of our own, timed in the rounds beside the modes. Empty: there was none."""
+        return tuple(line for line in self.lines if isinstance(line, ReferenceLoad))
 
     @cached_property
     def health(self) -> tuple[Health, ...]:

@@ -103,3 +103,12 @@ def difference_text(output: OutputDifference, task: str = "inference") -> str:
         f"{what} differ from eager by up to {output.max_abs_error:.3g}{relative}{where}; "
         f"allowed: {output.rtol:g} of a value plus {output.atol:g} of the largest"
     )
+
+
+def no_reference_loads(launch: int, reason: str) -> Finding:
+    """The process of the reference loads could not go on."""
+    return Finding(
+        code="no_reference_loads",
+        what=f"The reference loads of launch {launch + 1} could not be timed: {reason}.",
+        why="Held against another benchmark, a change of the machine's speed cannot be told from one of the model's.",
+    )

@@ -14,6 +14,7 @@ from mlflow_tfexec.session.look import next_look
 from mlflow_tfexec.session.observer import Progress, Stage
 from mlflow_tfexec.session.plan import plan_calls, round_ns, time_left_s
 from mlflow_tfexec.session.process import ModeFailed
+from mlflow_tfexec.session.reference_loads import ReferenceLoads, loads_ns, place_in_round
 from mlflow_tfexec.session.state import BenchmarkState
 from mlflow_tfexec.session.warmup import Warmup
 
@@ -37,27 +38,32 @@ class Launch:
         """Start, build, first calls, pilot, warm-up, rounds, finish. Ends every worker, whatever happens."""
         start_ns = perf_counter_ns()
         crew = Crew(self._state, self._number)
+        loads = ReferenceLoads(self._state, self._number)
         try:
-            self._start(crew)
+            self._start(crew, loads)
             self._build(crew)
             self._first_calls(crew)
             self._pilot(crew)
             self._warm_up(crew)
             if self._state.overhead_ns is None:
                 self._state.overhead_ns = perf_counter_ns() - start_ns
-            self._rounds(crew)
+            self._rounds(crew, loads)
+            loads.end()
             self._finish(crew)
         finally:
             crew.kill_all()
+            loads.end()
             self._state.spool.remove_scratch()
 
-    def _start(self, crew: Crew) -> None:
+    def _start(self, crew: Crew, loads: ReferenceLoads) -> None:
         """Start every worker at once: importing TensorFlow and building are all they may do side by side."""
         self._tell("start")
         with self._state.clock.phase("start", self._number):
             for mode in self._state.modes():
                 crew.start(mode)
+            loads.start()
             hellos = crew.receive(Hello, crew.modes)
+            loads.wait_started()
         if self._number == 0 and hellos:
             self._state.take_device(next(iter(hellos.values())))
 
@@ -137,17 +143,28 @@ class Launch:
         if unsettled:
             self._state.add_finding(findings.no_steady_state(self._number, unsettled))
 
-    def _rounds(self, crew: Crew) -> None:
+    def _rounds(self, crew: Crew, loads: ReferenceLoads) -> None:
         """Measure every mode once per round, in random order, and look at the machine between rounds."""
         with HealthProbe(self._state.gpu_uuid) as probe:
             for round_ in range(self._spec.rounds):
-                for position, mode in enumerate(self._shuffled(crew.modes, str(round_))):
+                order = self._shuffled(crew.modes, str(round_))
+                place = place_in_round(self._spec, self._number, round_, len(order))
+                for position, mode in enumerate(order):
+                    if position == place:
+                        self._loads(loads, round_, place)
                     self._tell("rounds", mode, round_=round_)
                     with self._state.clock.phase("blocks", self._number):
                         times = crew.ask_block(mode, input_set=_input_set(self._number, round_, warmup=False))
                     if times is not None:
                         crew.write_block(mode, times, round_=round_, position=position, warmup=False)
-                self._state.append(Health(launch=self._number, round=round_, **probe.sample(crew.pids)))
+                if order and place == len(order):
+                    self._loads(loads, round_, place)
+                own_pids = [*crew.pids, *loads.pids]
+                self._state.append(Health(launch=self._number, round=round_, **probe.sample(own_pids)))
+
+    def _loads(self, loads: ReferenceLoads, round_: int, place: int) -> None:
+        with self._state.clock.phase("reference_loads", self._number):
+            loads.time(round_=round_, position=place)
 
     def _finish(self, crew: Crew) -> None:
         """Take the last figures and let the workers end."""
@@ -172,7 +189,7 @@ class Launch:
             rounds=self._spec.rounds,
             launch=self._number,
             round_=self._spec.rounds if stage == "finish" else round_,
-            round_ns=round_ns(self._state.call_ns, self._state.calls),
+            round_ns=round_ns(self._state.call_ns, self._state.calls, loads_ns(self._spec)),
             overhead_ns=self._state.overhead_ns,
         )
         rounds = None if round_ is None else self._spec.rounds

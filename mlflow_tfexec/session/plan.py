@@ -29,9 +29,9 @@ def block_deadline_s(call_ns: int, calls: int, spec: Spec) -> float:
     return min(spec.timeout_s, max(_FLOOR_S, _PATIENCE * block_ns(call_ns, calls) / 1e9))
 
 
-def round_ns(call_ns: Mapping[str, int], calls: Mapping[str, int]) -> int | None:
-    """Return about how long one round of all modes takes. None: the pilot has not run."""
-    return sum(block_ns(call_ns[mode], calls[mode]) for mode in calls) or None
+def round_ns(call_ns: Mapping[str, int], calls: Mapping[str, int], loads_ns: int) -> int | None:
+    """Return about how long one round of all modes and the reference loads takes. None: the pilot has not run."""
+    return sum(block_ns(call_ns[mode], calls[mode]) for mode in calls) + loads_ns if calls else None
 
 
 def time_left_s(

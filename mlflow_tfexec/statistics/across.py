@@ -1,5 +1,6 @@
 """The same mode in two benchmarks or more: ratios, intervals and verdicts that hold together."""
 
+import functools
 import itertools
 import math
 import string
@@ -17,6 +18,7 @@ from mlflow_tfexec.statistics.judge import judge
 from mlflow_tfexec.statistics.looks import ERROR
 from mlflow_tfexec.statistics.moderation import Variance
 from mlflow_tfexec.statistics.noise_floor import noise_floor, withhold
+from mlflow_tfexec.statistics.reference_loads import common_loads, load_name, with_loads, withhold_drift
 from mlflow_tfexec.statistics.rounds import Rounds, read_rounds
 from mlflow_tfexec.statistics.unpaired import Estimate, estimates, unpaired_spread
 
@@ -51,10 +53,12 @@ def compare_across(
     10.4 % (four modes, 5 launches against 3 noisier ones). A tenth is found in 97 % with 3 launches each and a launch
     noise of 1 %, and in 99 % with 5 and 2 %.
 
-    What no interval here contains is drift of the machine between the benchmarks; a finding says so. With *relative_to*
-    most of it cancels: every time is first divided by that of this mode in the same round, and what is compared is how
-    many times as long a mode takes as it. A slow-down that both share is then not seen. Where a benchmark's own A/A
-    control differs, verdicts below twice that difference are withheld.
+    What no interval over launches contains is drift of the machine between the benchmarks. Where both have timed the
+    same reference loads, a verdict stands only if it also holds relative to them (`reference_loads.withhold_drift`);
+    where they have not, a finding says so. With *relative_to* most of it cancels: every time is first divided by that
+    of this mode in the same round, and what is compared is how many times as long a mode takes as it. A slow-down that
+    both share is then not seen. Where a benchmark's own A/A control differs, verdicts below twice that difference are
+    withheld.
 
     Args:
         recordings: two or more, each of a benchmark of its own. Nothing is ever pooled.
@@ -76,11 +80,21 @@ def compare_across(
     judgements = [judge(recording, margin=margin) for recording in recordings]
     labels = side_labels(len(recordings))
     chosen = chosen_modes(judgements, labels, modes, relative_to)
-    rounds = [read_rounds(recording) for recording in recordings]
+    rounds = [with_loads(read_rounds(recording), recording) for recording in recordings]
     sides = tuple(map(_side, labels, recordings, judgements, rounds))
-    compared = _compare(rounds, chosen, labels, relative_to=relative_to, error=error, margin=margin)
+    # A mode of the same round knows of the machine what the loads know, and more.
+    loads = common_loads(recordings, differing) if relative_to is None else ()
+    compare = functools.partial(_compare, rounds, labels=labels, error=error, margin=margin)
+    relative = {load: compare(chosen, relative_to=load_name(load)) for load in loads}
+    compared = {
+        key: withhold_drift(comparison, {load: relative[load][key] for load in loads}, margin=margin)
+        for key, comparison in compare(chosen, relative_to=relative_to).items()
+    }
     granted = _withhold(compared, judgements, margin=margin)
-    across = tuple(_mode_across(mode, chosen[mode], judgements, labels, granted) for mode in chosen)
+    across = tuple(_mode_across(mode, chosen[mode], judgements, labels, granted, relative) for mode in chosen)
+    of_loads = {
+        load: tuple(compare({load_name(load): range(len(rounds))}, relative_to=None).values()) for load in loads
+    }
     scope: Scope = "launches" if all(side.launches > 1 for side in sides) else "this launch only"
     return Across(
         sides=sides,
@@ -89,7 +103,8 @@ def compare_across(
         relative_to=relative_to,
         scope=scope,
         modes=across,
-        findings=tuple(across_findings(recordings, judgements, sides, across, relative_to=relative_to)),
+        reference_loads=of_loads,
+        findings=tuple(across_findings(recordings, judgements, sides, across, of_loads, relative_to=relative_to)),
     )
 
 
@@ -113,8 +128,8 @@ def _side(label: str, recording: Recording, judgement: Judgement, rounds: Rounds
 def _compare(
     rounds: Sequence[Rounds],
     chosen: Mapping[str, Sequence[int]],
-    labels: Sequence[str],
     *,
+    labels: Sequence[str],
     relative_to: str | None,
     error: float,
     margin: float,
@@ -189,10 +204,16 @@ def _mode_across(
     judgements: Sequence[Judgement],
     labels: Sequence[str],
     compared: Mapping[_Key, Comparison],
+    relative: Mapping[str, Mapping[_Key, Comparison]],
 ) -> ModeAcross:
     summaries = {labels[place]: judgements[place].mode(mode).latency_ms for place in places}
     return ModeAcross(
         mode=mode,
         latencies={label: latency for label, latency in summaries.items() if latency is not None},
-        comparisons=tuple(comparison for key, comparison in compared.items() if key[0] == mode),
+        comparisons=_of_mode(mode, compared),
+        relative_to_loads={load: _of_mode(mode, of_load) for load, of_load in relative.items()},
     )
+
+
+def _of_mode(mode: str, compared: Mapping[_Key, Comparison]) -> tuple[Comparison, ...]:
+    return tuple(comparison for key, comparison in compared.items() if key[0] == mode)

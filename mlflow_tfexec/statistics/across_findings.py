@@ -1,6 +1,6 @@
 """What a comparison of benchmarks must warn of, as findings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from mlflow_tfexec.records.across import ModeAcross, Side
@@ -24,6 +24,7 @@ def across_findings(
     judgements: Sequence[Judgement],
     sides: Sequence[Side],
     modes: Sequence[ModeAcross],
+    loads: Mapping[str, Sequence[Comparison]],
     *,
     relative_to: str | None,
 ) -> Iterator[Finding]:
@@ -31,10 +32,10 @@ def across_findings(
     yield from _extent(recordings, sides)
     yield from _controls(judgements, sides)
     yield from _left_out(judgements, sides, modes, relative_to)
-    if relative_to is None:
+    if relative_to is None and not loads:
         yield from _alike(modes)
-    yield _unpaired(sides, relative_to)
-    yield from _undecided(modes)
+    yield _unpaired(sides, relative_to, loads)
+    yield from _undecided(modes, loads)
 
 
 def _extent(recordings: Sequence[Recording], sides: Sequence[Side]) -> Iterator[Finding]:
@@ -114,7 +115,7 @@ def _alike(modes: Sequence[ModeAcross]) -> Iterator[Finding]:
             )
 
 
-def _unpaired(sides: Sequence[Side], relative_to: str | None) -> Finding:
+def _unpaired(sides: Sequence[Side], relative_to: str | None, loads: Mapping[str, Sequence[Comparison]]) -> Finding:
     apart_s = _seconds_apart(sides)
     when = f", {span(apart_s)} apart" if apart_s else ""
     what = f"The benchmarks were measured one after another{when}."
@@ -124,6 +125,13 @@ def _unpaired(sides: Sequence[Side], relative_to: str | None) -> Finding:
             what=f"{what} Every time was first divided by that of {relative_to} in the same round.",
             why=f"What changed on the machine in between cancels, and so does a slow-down that {relative_to} shares.",
         )
+    if loads:
+        return Finding(
+            code="reference_loads",
+            what=f"{what} Work of our own, the same in each, took {_moved(loads, sides[0].label)}.",
+            why="What moves there is the machine and not the model. A verdict is given only where it holds relative to "
+            "this work as well.",
+        )
     return Finding(
         code="unpaired",
         what=what,
@@ -131,6 +139,16 @@ def _unpaired(sides: Sequence[Side], relative_to: str | None) -> Finding:
         "intervals.",
         what_to_try="Compare relative to a mode that should not have changed (--relative-to eager).",
     )
+
+
+def _moved(loads: Mapping[str, Sequence[Comparison]], first: str) -> str:
+    """Say how many times as long each load took as in the first benchmark."""
+    by_side: dict[str, list[str]] = {}
+    for load, comparisons in loads.items():
+        for comparison in comparisons:
+            if comparison.b == first:
+                by_side.setdefault(comparison.a, []).append(f"{ratio(comparison.ratio)} ({load})")
+    return "; ".join(f"{', '.join(told)} as long in {side} as in {first}" for side, told in by_side.items())
 
 
 def _seconds_apart(sides: Sequence[Side]) -> float | None:
@@ -143,7 +161,7 @@ def _seconds_apart(sides: Sequence[Side]) -> float | None:
         return None
 
 
-def _undecided(modes: Sequence[ModeAcross]) -> Iterator[Finding]:
+def _undecided(modes: Sequence[ModeAcross], loads: Mapping[str, Sequence[Comparison]]) -> Iterator[Finding]:
     pairs = [(mode.mode, c) for mode in modes for c in mode.comparisons if c.verdict == "undecided"]
     if not pairs:
         return
@@ -151,7 +169,7 @@ def _undecided(modes: Sequence[ModeAcross]) -> Iterator[Finding]:
     yield Finding(
         code="undecided",
         what=f"Undecided: {', '.join(f'{mode} in {c.a} and {c.b}' for mode, c in pairs)}.",
-        why="The interval is too wide to say slower, faster or equivalent, or there is none. "
-        "Undecided does not mean the same.",
+        why="The interval is too wide to say slower, faster or equivalent, or there is none"
+        f"{', or the machine may have made the difference' if loads else ''}. Undecided does not mean the same.",
         what_to_try=f"Measure {max(needed)} launches of each (--launches {max(needed)})." if needed else None,
     )

@@ -1,9 +1,9 @@
 """Is this benchmark slower than that one: the gate for continuous integration."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mlflow_tfexec.errors import RequestError
-from mlflow_tfexec.records.across import Across
+from mlflow_tfexec.records.across import Across, ModeAcross
 from mlflow_tfexec.records.differences import differences
 from mlflow_tfexec.records.gate import Gate, ModeOutcome, Outcome
 from mlflow_tfexec.records.judgement import Comparison, Judgement
@@ -12,6 +12,7 @@ from mlflow_tfexec.records.spec import is_control
 from mlflow_tfexec.statistics.across import compare_across
 from mlflow_tfexec.statistics.across_request import mode_status, refuse_repeated, refuse_unlike
 from mlflow_tfexec.statistics.judge import judge
+from mlflow_tfexec.statistics.reference_loads import closest
 from mlflow_tfexec.units import ratio, significant
 
 # What a mode that ran before can do now that is worse than to be slower.
@@ -37,6 +38,10 @@ def check_against(
       out; this holds whenever the verdict is `equivalent` or `faster`.
     - `undecided`: all else. The interval is too wide or missing, or the mode is slower and perhaps within the margin,
       or a session is so unstable that the verdict was withheld.
+
+    Where both benchmarks have timed the same reference loads, the first two need more: the same outcome relative to the
+    load that follows the mode best, and a ratio on the same side of 1 + margin relative to each of the others. What the
+    machine's own change may explain is undecided.
 
     Args:
         new: the benchmark to check.
@@ -65,7 +70,7 @@ def check_against(
     )
     outcomes = {mode: _untimed(mode, now) for mode in names if mode not in timed}
     if across is not None:
-        outcomes |= {mode.mode: _timed(mode.mode, mode.comparisons[0], across) for mode in across.modes}
+        outcomes |= {mode.mode: _timed(mode, across) for mode in across.modes}
     return Gate(
         model=new.spec.model,
         new_id=new.header.benchmark_id,
@@ -108,23 +113,47 @@ def _untimed(mode: str, now: Judgement) -> ModeOutcome:
     return ModeOutcome(mode=mode, outcome=outcome, reason=f"was ok before and is {told}", comparison=None)
 
 
-def _timed(mode: str, comparison: Comparison, across: Across) -> ModeOutcome:
-    outcome, word = rule(comparison, margin=across.margin, withholding=any(side.unstable for side in across.sides))
+def _timed(mode: ModeAcross, across: Across) -> ModeOutcome:
+    (comparison,) = mode.comparisons
+    relative = {load: comparisons[0] for load, comparisons in mode.relative_to_loads.items()}
+    withholding = any(side.unstable for side in across.sides)
+    outcome, word = rule(comparison, relative, margin=across.margin, withholding=withholding)
     needed = comparison.launches_needed
     more = f"; about {needed} launches of each would decide it" if outcome == "undecided" and needed else ""
+    following = closest(relative)
+    beside = f" ({_with_interval(relative[following])} relative to the {following} load)" if following else ""
     return ModeOutcome(
-        mode=mode, outcome=outcome, reason=f"{word}, {_with_interval(comparison)}{more}", comparison=comparison
+        mode=mode.mode,
+        outcome=outcome,
+        reason=f"{word}, {_with_interval(comparison)}{beside}{more}",
+        comparison=comparison,
     )
 
 
-def rule(comparison: Comparison, *, margin: float, withholding: bool) -> tuple[Outcome, str]:
+def rule(
+    comparison: Comparison, relative: Mapping[str, Comparison], *, margin: float, withholding: bool
+) -> tuple[Outcome, str]:
     """Turn a comparison of now over before into an outcome and the words for it; see `check_against`.
 
     Args:
         comparison: with its verdict as granted.
+        relative: load → the same relative to this reference load. Empty: there is none.
         margin: as a fraction.
         withholding: True where a session is unstable: then the verdict counts, and no interval beside it.
     """
+    outcome, word = _as_it_is(comparison, margin=margin, withholding=withholding)
+    following = closest(relative)
+    if following is None or outcome == "undecided":
+        by_machine = following is not None and _above(comparison) and not _above(relative[following])
+        return outcome, "undecided, as the machine has changed" if by_machine and not withholding else word
+    confirmed, _ = _as_it_is(relative[following], margin=margin, withholding=withholding)
+    beyond = [one.ratio > 1 + margin for one in relative.values()]
+    if confirmed == outcome and (all(beyond) if outcome == "regression" else not any(beyond)):
+        return outcome, word
+    return "undecided", "undecided, as the machine may have changed"
+
+
+def _as_it_is(comparison: Comparison, *, margin: float, withholding: bool) -> tuple[Outcome, str]:
     if comparison.verdict in {"equivalent", "faster"}:
         return "passed", comparison.verdict
     if comparison.verdict == "slower" and comparison.ratio > 1 + margin:
@@ -133,6 +162,10 @@ def rule(comparison: Comparison, *, margin: float, withholding: bool) -> tuple[O
     if high is not None and high <= 1 + margin and not withholding:
         return "passed", f"not slower beyond {100 * margin:.6g} %"
     return "undecided", "slower, perhaps within the margin" if comparison.verdict == "slower" else "undecided"
+
+
+def _above(comparison: Comparison) -> bool:
+    return comparison.ci95_low is not None and comparison.ci95_low > 1
 
 
 def _with_interval(comparison: Comparison) -> str:

@@ -22,6 +22,8 @@ FEWEST_ROUNDS = 5
 MOST_ROUNDS = 50
 
 _ROUNDS_PHASE = "blocks"
+# Absent from recordings of before there were such loads.
+_LOADS_PHASE = "reference_loads"
 _LAST_PHASE = "finish"
 _ONCE_PHASE = "pilot"
 
@@ -124,7 +126,7 @@ def _costs(recording: Recording) -> _Costs | None:
     rounds = sum(len(measured.measured) for measured in launch_rounds(recording) if measured.launch in launches)
     if not rounds:
         return None
-    rounds_ns = sum(phases[_ROUNDS_PHASE] for phases in launches.values())
+    rounds_ns = sum(phases[_ROUNDS_PHASE] + phases.get(_LOADS_PHASE, 0) for phases in launches.values())
     launches_ns = sum(sum(_repeated(phases).values()) for phases in launches.values()) - rounds_ns
     pilot_ns = sum(phase.duration_ns for phase in recording.phases if phase.name == _ONCE_PHASE)
     return _Costs(

@@ -22,21 +22,32 @@ def choose_device(device: str) -> dict[str, Any]:
     gpus = tf.config.list_physical_devices("GPU")
     facts = _build_facts()
     facts["gpus_seen"] = len(gpus)
-    wanted = _wanted_gpu(device, len(gpus))
-    if wanted is None:
-        tf.config.set_visible_devices([], "GPU")
-        facts["device"] = "CPU"
-    elif wanted < len(gpus):
-        tf.config.set_visible_devices([gpus[wanted]], "GPU")
-        tf.config.experimental.set_memory_growth(gpus[wanted], enable=True)
-        facts["device"] = f"GPU:{wanted}"
-        facts["device_details"] = {
-            key: _plain(v) for key, v in tf.config.experimental.get_device_details(gpus[wanted]).items()
-        }
+    chosen = make_visible(device)
+    if chosen is not None:
+        facts["device"] = chosen
+    if chosen is not None and chosen != "CPU":
+        details = tf.config.experimental.get_device_details(gpus[_gpu_number(chosen)])
+        facts["device_details"] = {key: _plain(v) for key, v in details.items()}
         facts.update(_cuda_facts())
     facts["inter_op_threads"] = tf.config.threading.get_inter_op_parallelism_threads() or None
     facts["intra_op_threads"] = tf.config.threading.get_intra_op_parallelism_threads() or None
     return {key: value for key, value in facts.items() if value is not None}
+
+
+def make_visible(device: str) -> str | None:
+    """Make *device* the only visible one, with memory growth on; return `CPU` or `GPU:N`. None: it is not there."""
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    if device == "cpu" or (device == "auto" and not gpus):
+        tf.config.set_visible_devices([], "GPU")
+        return "CPU"
+    number = _gpu_number(device)
+    if number >= len(gpus):
+        return None
+    tf.config.set_visible_devices([gpus[number]], "GPU")
+    tf.config.experimental.set_memory_growth(gpus[number], enable=True)
+    return f"GPU:{number}"
 
 
 def numeric_facts() -> dict[str, Any]:
@@ -136,12 +147,8 @@ def _mapped_library(maps: str, name: str) -> str | None:
     return None
 
 
-def _wanted_gpu(device: str, gpus: int) -> int | None:
-    """Return the number of the GPU that is wanted. None: the CPU."""
-    kind, _, number = device.partition(":")
-    if kind == "cpu" or (kind == "auto" and gpus == 0):
-        return None
-    return int(number or 0)
+def _gpu_number(device: str) -> int:
+    return int(device.partition(":")[2] or 0)
 
 
 def _build_facts() -> dict[str, Any]:

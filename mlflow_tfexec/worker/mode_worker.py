@@ -1,12 +1,11 @@
 """One mode in one process, step by step."""
 
 import dataclasses
-import gc
 import os
 from pathlib import Path
 from time import perf_counter_ns
 
-from mlflow_tfexec.measurement.blocks import fence_cost_ns, pilot, time_block
+from mlflow_tfexec.measurement.blocks import fence_cost_ns, pilot, settle_garbage, time_block
 from mlflow_tfexec.measurement.call import PreparedCall, no_fence
 from mlflow_tfexec.models import load_model
 from mlflow_tfexec.models._inputs import to_device
@@ -89,7 +88,7 @@ class ModeWorker:
             # The model in float64 is not this mode's.
             self._peak_memory_bytes = peak_memory_bytes(self._device)
         output, output_spread = compare_answers(model, call, self._spec, mode=self._mode, directory=self._reference)
-        _settle_garbage()
+        settle_garbage()
         return FirstCall(
             trace_ns=trace_ns,
             first_call_ns=first_call_ns,
@@ -156,12 +155,3 @@ class ModeWorker:
         if self._call is None:
             raise RuntimeError("a block was asked for before `first_call`")
         return self._call
-
-
-def _settle_garbage() -> None:
-    """Take everything that exists now out of later collections.
-
-    TensorFlow, the model and its graph are millions of objects; walking them before every block took 0.1 s.
-    """
-    gc.collect()
-    gc.freeze()

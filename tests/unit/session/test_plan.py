@@ -31,12 +31,12 @@ def test_a_block_may_take_twenty_times_its_forecast(call_ns, calls, timeout_s, d
     assert block_deadline_s(call_ns, calls, make_spec(timeout_s=timeout_s)) == deadline_s
 
 
-def test_a_round_is_one_block_of_each_mode():
-    assert round_ns({"eager": 100, "graph": 10}, {"eager": 1, "graph": 10}) == 300
+def test_a_round_is_one_block_of_each_mode_and_the_loads():
+    assert round_ns({"eager": 100, "graph": 10}, {"eager": 1, "graph": 10}, 60) == 360
 
 
 def test_a_round_is_not_foreseen_before_the_pilot():
-    assert round_ns({}, {}) is None
+    assert round_ns({}, {}, 60) is None
 
 
 SECOND = 1_000_000_000

@@ -9,7 +9,7 @@ import pytest
 from sessions import REPOSITORY, Bench, Witness, make_spec
 
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import Health
+from mlflow_tfexec.records.recording import Block, Health
 from mlflow_tfexec.session.process import WorkerProcess
 
 MODES = ("eager", "graph", "xla", "graph_control")
@@ -111,8 +111,8 @@ def test_the_health_of_the_machine_is_noted_after_each_round(session):
 
     assert [(line.launch, line.round) for _, line in noted] == [(launch, n) for launch in (0, 1) for n in range(5)]
     for index, line in noted:
-        before = lines[index - 1]
-        assert (before.kind, before.launch, before.round, before.position) == ("block", line.launch, line.round, 3)
+        before = [one for one in lines[:index] if isinstance(one, Block)][-1]
+        assert (before.launch, before.round, before.position) == (line.launch, line.round, 3)
 
 
 def test_last_figures_are_laid_over_the_first_ones(session):
@@ -131,6 +131,7 @@ def test_named_phases_fit_into_the_whole(session):
         "first_call",
         "pilot",
         "warmup",
+        "reference_loads",
         "blocks",
         "finish",
         "other",

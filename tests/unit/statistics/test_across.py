@@ -374,6 +374,7 @@ def test_the_json_form_holds_no_number_that_is_not_known():
         "relative_to",
         "scope",
         "modes",
+        "reference_loads",
         "findings",
     ]
 
@@ -446,7 +447,7 @@ MODES = ("eager", "graph", "graph_nojit", "xla")
 
 def compared_as(sides, modes, *, margin):
     places = dict.fromkeys(modes, (0, 1))
-    return across._compare(sides, places, ("A", "B"), relative_to=None, error=0.05, margin=margin)
+    return across._compare(sides, places, labels=("A", "B"), relative_to=None, error=0.05, margin=margin)
 
 
 def wrong_verdicts(rounds_of, launches, noises, modes=MODES):
@@ -459,7 +460,7 @@ def wrong_verdicts(rounds_of, launches, noises, modes=MODES):
             for count, noise in zip(launches, noises, strict=True)
         ]
         found = across._compare(
-            sides, dict.fromkeys(modes, (0, 1)), ("A", "B"), relative_to=None, error=0.05, margin=0.05
+            sides, dict.fromkeys(modes, (0, 1)), labels=("A", "B"), relative_to=None, error=0.05, margin=0.05
         )
         wrong += any(comparison.verdict in {"slower", "faster"} for comparison in found.values())
     return wrong / PAIRS
@@ -483,7 +484,7 @@ def test_a_tenth_is_found_in_nine_of_ten_pairs_of_three_quiet_launches(rounds_of
             for time in (1e6, 1.1e6)
         ]
         compared = across._compare(
-            sides, dict.fromkeys(MODES, (0, 1)), ("A", "B"), relative_to=None, error=0.05, margin=0.05
+            sides, dict.fromkeys(MODES, (0, 1)), labels=("A", "B"), relative_to=None, error=0.05, margin=0.05
         )
         found += compared["xla", 1, 0].verdict == "slower"
     assert found / 300 >= 0.90
