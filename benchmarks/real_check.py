@@ -1,12 +1,12 @@
 """The gate on real benchmarks, by the commands that a build would run: the same build twice, and one a tenth slower.
 
-A model of ten equal heavy layers is measured first. Each repetition then measures eleven layers and ten again, and checks
-both against the ten of before. The same build must never fail the gate.
+A model of ten equal heavy layers is measured first. Each repetition then measures eleven layers and ten again, and
+checks both against the ten of before. The same build must never fail the gate.
 
     python benchmarks/real_check.py 20
 
-Recordings stay in the folder that is printed. Beside the outcome stands what the times alone would have said, without the
-reference loads.
+Recordings stay in the folder that is printed. Beside the outcome stands what the times alone would have said, without
+the reference loads.
 """
 
 import collections
