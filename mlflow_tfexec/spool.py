@@ -124,6 +124,10 @@ class SpooledBenchmark:
         """Where the worker of *mode* writes what it and its libraries print."""
         return self.directory / "workers" / f"launch-{launch}-{mode}.log"
 
+    def trial_log(self, batch_size: int, mode: str) -> Path:
+        """Where a worker of *mode* writes that tries whether another batch fits."""
+        return self.directory / "workers" / f"batch-{batch_size}-{mode}.log"
+
     @property
     def scratch(self) -> Path:
         """Where the workers of one launch exchange outputs. Absolute: a model may change its directory."""

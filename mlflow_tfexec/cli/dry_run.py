@@ -72,7 +72,8 @@ def _measure_pilot(spec: Spec, destination: Callable[[], Destination]) -> Record
         progress = make_progress()
         try:
             source = fetch(short, spooled, destination)
-            run_session(short, spooled, progress, variables=mode_variables(short), source=source)
+            variables = mode_variables(short)
+            run_session(short, spooled, progress, variables=variables, source=source, smaller_batches=False)
             return spooled.load()
         finally:
             progress.close()
