@@ -85,8 +85,8 @@ def registry(monkeypatch):
     """Put a model where MLflow would bring one; returns where it was brought each time."""
     brought = []
 
-    def fetch_model(reference, *, uri, directory):
-        del reference, uri
+    def fetch_model(reference, *, uri, directory, tell):
+        del reference, uri, tell
         directory.mkdir()
         path = directory / "model.keras"
         with zipfile.ZipFile(path, "w") as archive:
@@ -128,7 +128,7 @@ def test_an_interrupted_sweep_leaves_no_fetched_model(sweep, registry, monkeypat
 
 
 def test_a_model_that_cannot_be_fetched_is_told_once_and_leaves_nothing(sweep, monkeypatch):
-    def fetch_model(reference, *, uri, directory):
+    def fetch_model(reference, *, uri, directory, tell):
         raise TrackingError(f"No model {reference!r}.")
 
     monkeypatch.setattr("mlflow_tfexec.cli.fetching.fetch_model", fetch_model)
