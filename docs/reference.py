@@ -90,7 +90,11 @@ def _parameter(one: inspect.Parameter) -> Parameter:
     flag = None
     if isinstance(said, OptionInfo):
         flag = next((text for text in names if text.startswith("--")), f"--{one.name.replace('_', '-')}")
-    return Parameter(one.name, flag, one.default, _markdown(said.help), several="list" in str(kind))
+    default = one.default
+    if flag is not None and "/" in flag:
+        # A switch that may also be given a value has one to show.
+        flag, default = flag.partition("/")[0], str(default).lower()
+    return Parameter(one.name, flag, default, _markdown(said.help), several="list" in str(kind))
 
 
 def _command(name: str, command: Any) -> Iterator[str]:

@@ -45,6 +45,15 @@ def release(directory: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def is_abandoned(directory: Path) -> bool:
+    """Say whether the process that *directory* belonged to has ended without giving it up.
+
+    False: it belongs to nobody, to this process, or to one that lives.
+    """
+    path = directory / _OWNER
+    return path.exists() and _read(path) != _myself() and not _is_alive(path)
+
+
 def _myself() -> dict[str, Any]:
     import psutil
 

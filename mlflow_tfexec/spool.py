@@ -1,15 +1,17 @@
 """The spool: where a benchmark is written while it is measured, and waits until MLflow has it.
 
 One directory per benchmark: `recording.jsonl`, `destination.json` (where it is to be logged), `workers/*.log`,
-`scratch/` while it is measured and `model/` if it was fetched for that, `owner.json` while a process works on it, and
-`logged.json` once MLflow has it.
+`scratch/` while it is measured, `owner.json` while a process works on it, and `logged.json` once MLflow has it. A model
+that is fetched lies in a directory of its own beside them, for as long as the benchmarks of one command need it.
 """
 
 import json
 import os
 import shutil
 import time
+import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ SPOOL_VARIABLE = "MLFLOW_TFEXEC_SPOOL"
 KEEP_LOGGED_DAYS = 30
 
 RECORDING = "recording.jsonl"
+_FETCHED = "fetched-"
 _DESTINATION = "destination.json"
 _LOGGED = "logged.json"
 
@@ -124,6 +127,10 @@ class SpooledBenchmark:
         """Where the worker of *mode* writes what it and its libraries print."""
         return self.directory / "workers" / f"launch-{launch}-{mode}.log"
 
+    def trial_log(self, batch_size: int, mode: str) -> Path:
+        """Where a worker of *mode* writes that tries whether another batch fits."""
+        return self.directory / "workers" / f"batch-{batch_size}-{mode}.log"
+
     @property
     def scratch(self) -> Path:
         """Where the workers of one launch exchange outputs. Absolute: a model may change its directory."""
@@ -132,15 +139,6 @@ class SpooledBenchmark:
     def remove_scratch(self) -> None:
         """Remove what the workers exchanged, also what a killed process has left."""
         shutil.rmtree(self.scratch, ignore_errors=True)
-
-    @property
-    def fetched(self) -> Path:
-        """Where a model is brought that lies elsewhere."""
-        return self.directory / "model"
-
-    def remove_fetched(self) -> None:
-        """Remove the model that was brought here, if there is one."""
-        shutil.rmtree(self.fetched, ignore_errors=True)
 
     def write_destination(self, destination: Mapping[str, Any]) -> None:
         """Remember where this benchmark is to be logged. The caller has removed credentials."""
@@ -157,7 +155,6 @@ class SpooledBenchmark:
     def mark_logged(self, where: Mapping[str, Any]) -> None:
         """Note that MLflow has all of it, and where."""
         self.remove_scratch()
-        self.remove_fetched()
         self._write_json(_LOGGED, where)
 
     def load(self) -> Recording:
@@ -187,6 +184,27 @@ def spooled(root: Path) -> Iterator[SpooledBenchmark]:
     if root.is_dir():
         for path in sorted(root.glob(f"*/{RECORDING}"), key=_modified_s):
             yield SpooledBenchmark(path.parent)
+
+
+@contextmanager
+def place_for_model(root: Path) -> Iterator[Path]:
+    """Give a directory in the spool for a model that lies elsewhere, and remove it in the end, whatever happens.
+
+    What a killed process has left of such a kind is removed as well.
+
+    Raises:
+        RequestError: the spool cannot be written to.
+    """
+    for left in root.glob(f"{_FETCHED}*"):
+        if ownership.is_abandoned(left):
+            shutil.rmtree(left, ignore_errors=True)
+    place = SpooledBenchmark(root / f"{_FETCHED}{uuid.uuid4().hex}")
+    place.create()
+    try:
+        # Absolute: a model may change its directory.
+        yield place.directory.absolute() / "model"
+    finally:
+        place.discard()
 
 
 def prune(root: Path, *, now_s: float | None = None) -> None:

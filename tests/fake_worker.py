@@ -50,6 +50,9 @@ class Behaviour:
     weights: str | None = "ab" * 32
     inputs_sha256: str | None = None
     batch_size: int | None = None
+    """The only batch that the model takes. None: any."""
+    fits: int | None = None
+    """The largest batch that memory is enough for. None: any."""
     output: dict[str, Any] = field(default_factory=lambda: {"max_abs_error": 0.0, "within_tolerance": True})
     output_spread: float | None = None
     ignores_sigterm: bool = False
@@ -70,6 +73,7 @@ class FakeModeWorker:
         factor = factors[self._launch] if self._launch < len(factors) else 1.0
         self._call_ns = int(self._behaviour.call_ns * factor)
         self._generator = random.Random(f"{start.mode}/{self._launch}")
+        self._spec = start.spec
         self._blocks = 0
         self._traces = 1
         if self._behaviour.ignores_sigterm:
@@ -91,6 +95,8 @@ class FakeModeWorker:
         from mlflow_tfexec.records.recording import InputFacts
 
         self._misbehave("build", "build")
+        if self._spec.batch_asked and self._behaviour.batch_size not in {None, self._spec.batch_size}:
+            raise ValueError(f"batch size {self._spec.batch_size} does not fit the model")
         return Built(
             inputs=(InputFacts(shape=(self._behaviour.batch_size or 1, 4), dtype="float32"),),
             batch_size=self._behaviour.batch_size,
@@ -103,6 +109,8 @@ class FakeModeWorker:
         from mlflow_tfexec.records.recording import OutputDifference
 
         self._misbehave("first_call", "first_call")
+        if self._behaviour.fits is not None and self._spec.batch_size > self._behaviour.fits:
+            raise MemoryError("Unable to allocate 1.00 EiB")
         return FirstCall(
             trace_ns=1_000_000,
             first_call_ns=20_000_000,

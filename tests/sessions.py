@@ -102,6 +102,7 @@ class Witness:
     failures: list[tuple[str, str, str]] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
     waits: list[tuple[float, float]] = field(default_factory=list)
+    trials: list[tuple[str, int]] = field(default_factory=list)
 
     def progressed(self, progress: Progress) -> None:
         """Keep it; raise if the time has come."""
@@ -120,6 +121,12 @@ class Witness:
     def looked(self, look: Look) -> None:
         """Keep it."""
         self.looks.append(look)
+
+    def trying(self, mode: str, batch_size: int) -> None:
+        """Keep it; raise if the time has come."""
+        self.trials.append((mode, batch_size))
+        if self.raises is not None and self.at == ("trying", len(self.trials) - 1):
+            raise self.raises
 
     @property
     def stages(self) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import typer
 
 from mlflow_tfexec._version import __version__
+from mlflow_tfexec.cli.switches import SwitchCommand
 from mlflow_tfexec.errors import (
     EXIT_BAD_REQUEST,
     EXIT_DONE,
@@ -46,7 +47,7 @@ def build_app() -> typer.Typer:
         add_completion=False,
     )
     for name in _COMMANDS:
-        app.command(name)(importlib.import_module(f"mlflow_tfexec.cli.{name}").command)
+        app.command(name, cls=SwitchCommand)(importlib.import_module(f"mlflow_tfexec.cli.{name}").command)
     return app
 
 

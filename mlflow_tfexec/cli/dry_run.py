@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from mlflow_tfexec.cli.fetching import fetch
+from mlflow_tfexec.cli.fetching import fetched
 from mlflow_tfexec.cli.interrupts import interruptible
 from mlflow_tfexec.cli.progress import make_progress
 from mlflow_tfexec.cli.request import mode_variables
@@ -71,8 +71,9 @@ def _measure_pilot(spec: Spec, destination: Callable[[], Destination]) -> Record
         spooled.create()
         progress = make_progress()
         try:
-            source = fetch(short, spooled, destination)
-            run_session(short, spooled, progress, variables=mode_variables(short), source=source)
+            variables = mode_variables(short)
+            with fetched(short, Path(place), destination) as source:
+                run_session(short, spooled, progress, variables=variables, source=source, smaller_batches=False)
             return spooled.load()
         finally:
             progress.close()

@@ -11,6 +11,7 @@ from mlflow_tfexec.cli.request import unless_auto
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE, Interrupted, LoggingFailed, SpoolError
 
 if TYPE_CHECKING:
+    from mlflow_tfexec.protocol import ModelSource
     from mlflow_tfexec.records.findings import Finding
     from mlflow_tfexec.records.judgement import Judgement
     from mlflow_tfexec.records.recording import Recording
@@ -58,8 +59,8 @@ def open_spool(spool_dir: str, destination: "Destination") -> "SpooledBenchmark"
     return spooled
 
 
-def measure(spec: "Spec", spooled: "SpooledBenchmark", destination: "Destination") -> Interrupted | None:
-    """Fetch the model if it lies in MLflow, and measure until all is decided, or somebody wants an end.
+def measure(spec: "Spec", spooled: "SpooledBenchmark", source: "ModelSource | None") -> Interrupted | None:
+    """Measure until all is decided, or somebody wants an end. *source* is where a model lies that was fetched.
 
     Returns:
         What ended it before its time. None: nothing did.
@@ -68,14 +69,12 @@ def measure(spec: "Spec", spooled: "SpooledBenchmark", destination: "Destination
         RequestError: the model or the device cannot be had as asked; nothing was measured.
         SpoolError: not even the first line could be written.
     """
-    from mlflow_tfexec.cli.fetching import fetch
     from mlflow_tfexec.cli.progress import make_progress
     from mlflow_tfexec.cli.request import mode_variables
     from mlflow_tfexec.session.benchmark import run_session
 
     progress = make_progress()
     try:
-        source = fetch(spec, spooled, lambda: destination)
         variables = mode_variables(spec)
         run_session(spec, spooled, progress, variables=variables, findings=_request_findings(), source=source)
     except SpoolError as error:
@@ -86,7 +85,6 @@ def measure(spec: "Spec", spooled: "SpooledBenchmark", destination: "Destination
         return interruption
     finally:
         progress.close()
-        spooled.remove_fetched()
     return None
 
 

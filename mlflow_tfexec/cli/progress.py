@@ -92,6 +92,15 @@ def wait_sentence(seconds: float, limit_s: float) -> str:
     return f"still at it after {seconds:.0f} s; given up after {limit_s:.0f} s (--timeout)"
 
 
+def trial_sentence(mode: str, batch_size: int) -> str:
+    """Say what is tried for a mode that lacked memory.
+
+    >>> trial_sentence("xla", 16)
+    'xla ran out of memory: trying batch 16'
+    """
+    return f"{mode} ran out of memory: trying batch {batch_size}"
+
+
 class PlainProgress:
     """A line per stage, and now and then one while measuring."""
 
@@ -124,6 +133,10 @@ class PlainProgress:
     def looked(self, look: Look) -> None:
         """Write a line."""
         _say(look_sentence(look))
+
+    def trying(self, mode: str, batch_size: int) -> None:
+        """Write a line: a try takes as long as a launch's first calls."""
+        _say(trial_sentence(mode, batch_size))
 
     def close(self) -> None:
         """Nothing to take away."""
@@ -170,6 +183,10 @@ class TerminalProgress:
     def looked(self, look: Look) -> None:
         """Leave a line above the bar."""
         self._console.print(look_sentence(look), markup=False, style="dim")
+
+    def trying(self, mode: str, batch_size: int) -> None:
+        """Redraw the line, whose measuring is done."""
+        self._bar.update(self._task, completed=1.0, description=trial_sentence(mode, batch_size), left="", refresh=True)
 
     def close(self) -> None:
         """Take the line away."""

@@ -53,7 +53,11 @@ def command(
         typer.Option(help="Inputs from a.npz, .npy, .json, .parquet (a.npz,b.npz: in turn) or file.py:function."),
     ] = _DEFAULTS.inputs,
     include_transfer: Annotated[
-        bool, typer.Option("--include-transfer", help="Time the inputs' way from the host to the device as well.")
+        bool,
+        typer.Option(
+            "--include-transfer/--no-include-transfer",
+            help="Time the inputs' way from the host to the device as well.",
+        ),
     ] = _DEFAULTS.include_transfer,
     dtype: Annotated[str, typer.Option(help=f"Keras dtype policy: {', '.join(DTYPES)}.")] = _DEFAULTS.dtype,
     weights: Annotated[
@@ -66,9 +70,13 @@ def command(
     endpoint: Annotated[
         str, typer.Option(help="Which function of a SavedModel; auto: the only one, serve or serving_default.")
     ] = _DEFAULTS.endpoint,
-    no_safe_mode: Annotated[
-        bool, typer.Option("--no-safe-mode", help="Trust the model's file: it may then run any code that it holds.")
-    ] = False,
+    safe_mode: Annotated[
+        bool,
+        typer.Option(
+            "--safe-mode/--no-safe-mode",
+            help="Refuse a file that holds code; with --no-safe-mode it may run any code that it holds.",
+        ),
+    ] = _DEFAULTS.safe_mode,
     device: Annotated[
         str, typer.Option(help="cpu, gpu or gpu:N; auto takes a GPU if TensorFlow can use one.")
     ] = _DEFAULTS.device,
@@ -98,7 +106,11 @@ def command(
         str, typer.Option(help="Of --task train: Keras's name; auto: the model's own, or adam.")
     ] = _DEFAULTS.optimizer,
     float64_reference: Annotated[
-        bool, typer.Option("--float64-reference", help="Also compare outputs with those of the model in float64.")
+        bool,
+        typer.Option(
+            "--float64-reference/--no-float64-reference",
+            help="Also compare outputs with those of the model in float64.",
+        ),
     ] = _DEFAULTS.float64_reference,
     experiment: Annotated[str, typer.Option(help="MLflow experiment; auto: MLflow's own setting.")] = AUTO,
     tracking_uri: Annotated[str, typer.Option(help="MLflow tracking URI; auto: MLflow's own setting.")] = AUTO,
@@ -140,7 +152,7 @@ def command(
         weights=weights,
         custom_objects=custom_objects,
         endpoint=endpoint,
-        safe_mode=not no_safe_mode,
+        safe_mode=safe_mode,
         device=device,
         seed=seed,
         launches=launches,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mlflow_tfexec.cli.interrupts import interruptible
 from mlflow_tfexec.cli.measuring import Delivery, Measured, exit_code, log, measure, open_spool, show
 from mlflow_tfexec.cli.notices import say
+from mlflow_tfexec.cli.request import unless_auto
 from mlflow_tfexec.errors import (
     EXIT_BAD_REQUEST,
     EXIT_DONE,
@@ -18,6 +19,7 @@ from mlflow_tfexec.errors import (
 )
 
 if TYPE_CHECKING:
+    from mlflow_tfexec.protocol import ModelSource
     from mlflow_tfexec.records.spec import Spec
     from mlflow_tfexec.spool import SpooledBenchmark
     from mlflow_tfexec.tracking.destination import Destination
@@ -49,15 +51,19 @@ def run_all(specs: "Sequence[Spec]", delivery: Delivery, spool_dir: str) -> int:
         0 if all are complete; 2 if all were refused; 130 if interrupted; otherwise 1.
 
     Raises:
-        TfexecError: there is one benchmark, and it was refused or not taken; or no place to keep it in.
+        TfexecError: there is one benchmark, and it was refused or not taken; or no place to keep it in, or no model.
     """
+    from mlflow_tfexec.cli.fetching import fetched
+    from mlflow_tfexec.spool import spool_root
+
     sweep = _Sweep(delivery, spool_dir)
+    root = spool_root(unless_auto(spool_dir))
     try:
-        with interruptible():
+        with interruptible(), fetched(specs[0], root, lambda: delivery.destination) as source:
             for number, spec in enumerate(specs):
                 if len(specs) > 1:
                     say(f"benchmark {number + 1}/{len(specs)}: {size_text(spec)}")
-                if _one(spec, sweep, is_alone=len(specs) == 1):
+                if _one(spec, sweep, source, is_alone=len(specs) == 1):
                     break
             if sweep.measured:
                 show(sweep.measured, delivery.report_format)
@@ -97,13 +103,13 @@ def sibling(destination: "Destination") -> "Destination":
     return unreached(tracking_uri=destination.reachable_uri(os.environ), experiment=None, environ=elsewhere)
 
 
-def _one(spec: "Spec", sweep: _Sweep, *, is_alone: bool) -> bool:
+def _one(spec: "Spec", sweep: _Sweep, source: "ModelSource | None", *, is_alone: bool) -> bool:
     """Measure and log one benchmark. True: the user wants an end."""
     destination = sweep.destination
     spooled = open_spool(sweep.spool_dir, destination)
     sweep.opened.append(spooled)
     try:
-        interruption = measure(spec, spooled, destination)
+        interruption = measure(spec, spooled, source)
     except TfexecError as error:
         if is_alone:
             raise

@@ -12,6 +12,7 @@ from mlflow_tfexec.session.clock import utc_now
 from mlflow_tfexec.session.launch import Launch
 from mlflow_tfexec.session.look import look
 from mlflow_tfexec.session.observer import Observer
+from mlflow_tfexec.session.smaller_batch import try_smaller_batches
 from mlflow_tfexec.session.state import BenchmarkState
 from mlflow_tfexec.spool import SpooledBenchmark
 
@@ -24,6 +25,7 @@ def run_session(
     variables: Mapping[str, Mapping[str, str]],
     findings: tuple[Finding, ...] = (),
     source: ModelSource | None = None,
+    smaller_batches: bool = True,
 ) -> None:
     """Measure *spec* and write its recording into *spool*, line by line; end early once all is decided.
 
@@ -34,6 +36,7 @@ def run_session(
         variables: mode → environment variables that its process starts with.
         findings: what the request itself brought to light.
         source: where the model lies, if its reference names it elsewhere.
+        smaller_batches: whether to try which batch fits, in the end, for modes that ran out of memory.
 
     Raises:
         RequestError: the model or the device cannot be had as asked; nothing was measured, the spool is removed.
@@ -46,14 +49,19 @@ def run_session(
     for finding in findings:
         state.add_finding(finding)
     status: Literal["complete", "interrupted", "failed"] = "failed"
+    is_measured = False
     try:
         for number in range(spec.launches):
             Launch(state, number).run()
             if not state.modes() or look(state, number + 1):
                 break
         status = "complete" if state.modes() else "failed"
+        is_measured = True
+        if smaller_batches:
+            try_smaller_batches(state)
     except KeyboardInterrupt:
-        status = "interrupted"
+        if not is_measured:
+            status = "interrupted"
         raise
     finally:
         if state.header is None:

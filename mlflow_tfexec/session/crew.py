@@ -114,7 +114,7 @@ class Crew:
             raise _refusal(failure, self._state.spec.model)
         worker = self._workers.pop(mode)
         worker.kill()
-        self._state.failed.add(mode)
+        self._state.failed[mode] = failure.status
         self.write_mode(
             mode, failure.status, failure.reason, log_tail=worker.log_tail(), ended=utc_now(), **failure.facts
         )

@@ -43,6 +43,9 @@ class Observer(Protocol):
     def looked(self, look: Look) -> None:
         """Take note of what is known so far, and whether that is enough."""
 
+    def trying(self, mode: str, batch_size: int) -> None:
+        """Take note that a mode without enough memory is tried on a smaller batch. All measuring is over."""
+
 
 class Silence:
     """An observer that says nothing."""
@@ -57,4 +60,7 @@ class Silence:
         """Ignore it."""
 
     def looked(self, look: Look) -> None:
+        """Ignore it."""
+
+    def trying(self, mode: str, batch_size: int) -> None:
         """Ignore it."""

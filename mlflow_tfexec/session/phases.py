@@ -16,11 +16,11 @@ class PhaseClock:
 
     def __init__(self) -> None:
         self._start_ns = time.perf_counter_ns()
-        self._spent_ns: dict[tuple[str, int], int] = {}
+        self._spent_ns: dict[tuple[str, int | None], int] = {}
 
     @contextmanager
-    def phase(self, name: str, launch: int) -> Iterator[None]:
-        """Count the time inside as phase *name* of *launch*."""
+    def phase(self, name: str, launch: int | None = None) -> Iterator[None]:
+        """Count the time inside as phase *name* of *launch*. None: it belongs to no launch."""
         start_ns = time.perf_counter_ns()
         try:
             yield

@@ -35,8 +35,8 @@ class BenchmarkState:
     clock: PhaseClock = field(default_factory=PhaseClock)
     start_ns: int = field(default_factory=time.perf_counter_ns)
     created: str = field(default_factory=utc_now)
-    failed: set[str] = field(default_factory=set)
-    """Modes that are not started again."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """mode → status, of modes that are not started again."""
     calls: dict[str, int] = field(default_factory=dict)
     """mode → calls per block, from the first launch's pilot."""
     call_ns: dict[str, int] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.judgement import ModeSummary
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, ModeLine, Recording
-from mlflow_tfexec.statistics.failure_advice import advise, place
+from mlflow_tfexec.statistics.failure_advice import SMALLER_BATCH, advise, place
 from mlflow_tfexec.statistics.rounds import MAX_DROPPED_SHARE, LaunchRounds, launch_rounds
 from mlflow_tfexec.units import memory
 
@@ -34,12 +34,13 @@ def machine_findings(recording: Recording) -> Iterator[Finding]:
 
 def mode_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Iterator[Finding]:
     """Warn of modes that failed, were skipped or were never timed."""
+    tried = {finding.mode for finding in recording.findings if finding.code == SMALLER_BATCH}
     for summary in summaries:
         line = recording.final_line(summary.mode)
         if summary.status == "skipped":
             yield _skipped(summary)
         elif summary.status not in MEASURED_STATUSES:
-            yield _failed(summary, line, recording.spec.batch_size)
+            yield _failed(summary, line, None if summary.mode in tried else recording.spec.batch_size)
         elif summary.latency_ms is None:
             yield Finding(
                 code="nothing_timed",
@@ -48,7 +49,7 @@ def mode_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> Ite
             )
 
 
-def _failed(summary: ModeSummary, line: ModeLine | None, batch_size: int) -> Finding:
+def _failed(summary: ModeSummary, line: ModeLine | None, batch_size: int | None) -> Finding:
     advice = advise(summary.status, line.cause if line else None)
     where = f" in launch {line.launch + 1}" if line else ""
     what = f"Ended as {summary.status}{where}{': ' + _sentence(summary.reason) if summary.reason else '.'}"
@@ -62,8 +63,11 @@ def _failed(summary: ModeSummary, line: ModeLine | None, batch_size: int) -> Fin
     return Finding(code="mode_failed", what=what, why=advice.why, what_to_try=" ".join(what_to_try), mode=summary.mode)
 
 
-def _smaller_batch(status: str, batch_size: int) -> list[str]:
-    return [f"Try --batch-size {batch_size // 2}."] if status == "oom" and batch_size > 1 else []
+def _smaller_batch(status: str, batch_size: int | None) -> list[str]:
+    """Propose half the batch. None: the recording says itself what became of smaller ones."""
+    if status != "oom" or batch_size is None or batch_size == 1:
+        return []
+    return [f"Try --batch-size {batch_size // 2}, which was not tried here."]
 
 
 def _skipped(summary: ModeSummary) -> Finding:

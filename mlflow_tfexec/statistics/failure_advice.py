@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+SMALLER_BATCH = "smaller_batch"
+"""Code of the finding that says which smaller batch a mode without enough memory was tried on, and whether it fits."""
+
 
 class Advice(NamedTuple):
     """Two sentences for the reader of a failed mode."""

@@ -12,6 +12,7 @@ from mlflow_tfexec.protocol import ModelSource
 from mlflow_tfexec.records.recording import ModelOrigin
 from mlflow_tfexec.tracking.connection import REACHING, TRANSFERRING, connect, quiet, reason
 from mlflow_tfexec.tracking.credentials import without_credentials
+from mlflow_tfexec.tracking.downloading import Tell, download, download_told, say_nothing
 
 _FLAVORS = ("keras", "tensorflow")
 _DESCRIPTION = "MLmodel"
@@ -33,7 +34,7 @@ class _Place:
     run_id: str | None = None
 
 
-def fetch_model(reference: str, *, uri: str, directory: Path) -> ModelSource:
+def fetch_model(reference: str, *, uri: str, directory: Path, tell: Tell = say_nothing) -> ModelSource:
     """Download the model of *reference* into *directory*.
 
     Args:
@@ -41,6 +42,7 @@ def fetch_model(reference: str, *, uri: str, directory: Path) -> ModelSource:
             `runs:/run_id/path`.
         uri: of the tracking store, credentials included. The registry is MLFLOW_REGISTRY_URI's, or the same.
         directory: is made if it is not there.
+        tell: told how much there is to fetch, and now and then how much has come.
 
     Raises:
         TrackingError: the store does not answer or has no such model, the model is of another flavor than keras and
@@ -50,9 +52,9 @@ def fetch_model(reference: str, *, uri: str, directory: Path) -> ModelSource:
         place = _locate(connect(uri), reference)
     with quiet(TRANSFERRING, uri), _told(reference, uri):
         # The description first: a model of another kind may be large.
-        description = _read_description(reference, _download(f"{place.root}/{_DESCRIPTION}", directory))
+        description = _read_description(reference, download(f"{place.root}/{_DESCRIPTION}", directory))
         flavor, settings = _flavor(reference, description["flavors"])
-        root = _download(place.root, directory)
+        root = download_told(place.root, directory, reference=reference, tell=tell)
     path = _model_path(reference, flavor, settings, root)
     code = _inside(reference, root, settings.get("code"))
     return ModelSource(
@@ -101,12 +103,6 @@ def _version(client: Any, name_and_version: str) -> Any:
     if not versions:
         raise TrackingError(f"Model {name!r} has no versions in the MLflow registry.")
     return max(versions, key=lambda one: int(one.version))
-
-
-def _download(uri: str, directory: Path) -> Path:
-    from mlflow.artifacts import download_artifacts
-
-    return Path(download_artifacts(artifact_uri=uri, dst_path=str(directory)))
 
 
 def _read_description(reference: str, description: Path) -> Mapping[str, Any]:

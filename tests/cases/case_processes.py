@@ -20,7 +20,7 @@ import tensorflow as tf
 def _mode():
     """Name the mode of this worker, which only its log's name tells."""
     names = [Path(file.path).name for file in psutil.Process().open_files()]
-    matches = [re.fullmatch(r"launch-\d+-(\w+)\.log", name) for name in names]
+    matches = [re.fullmatch(r"(?:launch|batch)-\d+-(\w+)\.log", name) for name in names]
     return next((match[1] for match in matches if match), None)
 
 
@@ -88,6 +88,11 @@ def out_of_memory_in_python():
 def out_of_memory_in_tensorflow():
     """Ask TensorFlow for more memory than there is, in graph."""
     return _in("graph", _huge_tensor)
+
+
+def out_of_memory_by_batch():
+    """Ask TensorFlow for more memory than there is, in graph, for more than two items."""
+    return _in("graph", lambda x: _huge_tensor(x) if x.shape[0] > 2 else x)
 
 
 def starts_threads():

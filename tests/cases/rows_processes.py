@@ -1,7 +1,7 @@
 """Rows of the table: what models do to their process."""
 
 from cases.case import OK, Case, Expect
-from cases.expectations import lost
+from cases.expectations import findings, lost
 
 PROCESSES = (
     Case(
@@ -41,6 +41,14 @@ PROCESSES = (
         shape="4",
         modes=lost("graph", "oom", "OOM when allocating tensor", op="Fill", source="in _huge_tensor"),
         in_ci=True,
+    ),
+    Case(
+        "case_processes:out_of_memory_by_batch",
+        "no memory for a batch in one mode (G)",
+        shape="4",
+        modes=lost("graph", "oom", "OOM when allocating tensor", op="Fill", source="in _huge_tensor"),
+        options=("--batch-size", "8"),
+        findings=findings("smaller_batch graph"),
     ),
     Case("case_processes:starts_threads", "threads that never end", shape="4"),
     Case("case_processes:starts_processes", "children that never end", shape="4"),

@@ -2,11 +2,14 @@
 
 import json
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 from mlflow_tfexec.errors import TrackingError
+from mlflow_tfexec.tracking import downloading
+from mlflow_tfexec.tracking.downloading import Download
 from mlflow_tfexec.tracking.models import fetch_model
 
 pytestmark = pytest.mark.mlflow
@@ -238,3 +241,59 @@ def test_a_model_comes_from_a_server_as_well(server, tmp_path):
 
     assert Path(source.path).is_file()
     assert source.origin.uri == "models:/net/1"
+
+
+def test_a_download_is_told_with_its_files_and_its_size_before_it_begins(registry, tmp_path):
+    root = registry.files(KERAS, "data/model.keras", "data/more/weights")
+    (root / "data" / "model.keras").write_bytes(bytes(1000))
+    told = []
+
+    def tell(download):
+        told.append((download, list(tmp_path.glob("fetched-*/**/model.keras"))))
+
+    for number, reference in enumerate((registry.logged(root), registry.in_run(root))):
+        directory = tmp_path / f"fetched-{number}"
+        source = fetch_model(reference, uri=registry.uri, directory=directory, tell=tell)
+
+        ((begun, there),) = told
+        assert begun == Download(reference, files=3, total_bytes=1000 + len(KERAS))
+        assert there == []
+        Path(source.path).unlink()
+        told.clear()
+
+
+def test_a_long_download_is_told_again_and_again_with_what_has_come(registry, tmp_path, monkeypatch):
+    root = registry.files(KERAS, "data/model.keras")
+    reference = registry.logged(root)
+    told, is_told = [], threading.Event()
+
+    def tell(download):
+        told.append(download)
+        if download.done_bytes == 70 + len(KERAS):
+            is_told.set()
+
+    def slowly(uri, directory):
+        (directory / "data").mkdir(parents=True, exist_ok=True)
+        (directory / "data" / "model.keras").write_bytes(bytes(70))
+        assert uri.endswith("MLmodel") or is_told.wait(60)
+        return plain(uri, directory)
+
+    plain = downloading.download
+    monkeypatch.setattr(downloading, "download", slowly)
+    monkeypatch.setattr(downloading, "_INTERVAL_S", 0.01)
+    fetch_model(reference, uri=registry.uri, directory=tmp_path / "fetched", tell=tell)
+
+    assert told[0].done_bytes is None
+    assert {one.total_bytes for one in told} == {len(KERAS)}
+    assert is_told.is_set()
+
+
+def test_a_store_that_does_not_say_how_large_its_files_are_leaves_the_size_out(registry, fetch, tmp_path, monkeypatch):
+    from mlflow.entities import FileInfo
+
+    reference = registry.logged(registry.files(KERAS, "data/model.keras"))
+    monkeypatch.setattr("mlflow.artifacts.list_artifacts", lambda artifact_uri: [FileInfo("model.keras", False, None)])
+    told = []
+    fetch_model(reference, uri=registry.uri, directory=tmp_path / "fetched", tell=told.append)
+
+    assert told == [Download(reference, files=1, total_bytes=None)]

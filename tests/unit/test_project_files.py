@@ -1,31 +1,25 @@
 """MLproject, conda.yaml and pyproject.toml agree with one another and with the command line."""
 
+import dataclasses
 import inspect
 import re
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from mlflow_tfexec.cli import compare, report, run
+from mlflow_tfexec.cli import app, compare, report, run
 from mlflow_tfexec.cli.request import RunOptions
 
 ROOT = Path(__file__).parents[2]
 PROJECT = yaml.safe_load((ROOT / "MLproject").read_text(encoding="utf-8"))
 CONDA = yaml.safe_load((ROOT / "conda.yaml").read_text(encoding="utf-8"))
 
-# MLflow itself says where a project's run goes; switches have no value that a parameter could carry.
-NOT_OF_A_PROJECT = {
-    "experiment",
-    "tracking_uri",
-    "float64_reference",
-    "include_transfer",
-    "no_safe_mode",
-    "offline",
-    "dry_run",
-    "strict",
-    "debug",
-}
+# MLflow itself says where a project's run goes, and a project's run is there to be logged. What remains says how the
+# command ends and what it shows of an error, and nothing of what is measured.
+NOT_OF_A_PROJECT = {"experiment", "tracking_uri", "offline", "dry_run", "strict", "debug"}
 
 
 def options(command):
@@ -47,12 +41,41 @@ def test_the_defaults_of_the_project_are_those_of_run():
     for name, parameter in parameters.items():
         assert parameter["type"] == "string"
         if name != "model":
-            assert parameter["default"] == defaults[name], name
+            # A switch has a word for its default.
+            assert parameter["default"] in {defaults[name], str(defaults[name]).lower()}, name
     assert parameters["model"]["default"] == "EfficientNetV2S"
 
 
 def test_every_field_of_the_options_is_an_option_of_run():
-    assert set(RunOptions.__dataclass_fields__) - {"safe_mode"} <= set(options(run.command))
+    assert set(RunOptions.__dataclass_fields__) <= set(options(run.command))
+
+
+def test_every_field_of_the_options_is_a_parameter_of_the_project():
+    assert set(RunOptions.__dataclass_fields__) <= set(PROJECT["entry_points"]["main"]["parameters"])
+
+
+def asked(monkeypatch, **parameters):
+    """Run the command of the project with these parameters, up to the options that it asks for."""
+    found = []
+    monkeypatch.setattr("mlflow_tfexec.cli.sizes.build_specs", lambda options: found.append(options) or sys.exit())
+    point = PROJECT["entry_points"]["main"]
+    values = {name: parameter["default"] for name, parameter in point["parameters"].items()} | parameters
+    app.run(shlex.split(point["command"].format(**values))[3:])
+    return found[0]
+
+
+def test_the_project_without_parameters_asks_for_what_run_asks_for(monkeypatch):
+    assert asked(monkeypatch) == RunOptions(model="EfficientNetV2S")
+
+
+@pytest.mark.parametrize("name", sorted(RunOptions.__dataclass_fields__))
+def test_a_parameter_of_the_project_reaches_the_option_of_its_name(monkeypatch, name):
+    default = getattr(RunOptions(model="EfficientNetV2S"), name)
+    value = not default if isinstance(default, bool) else "something_else"
+
+    options = asked(monkeypatch, **{name: str(value).lower()})
+
+    assert options == dataclasses.replace(RunOptions(model="EfficientNetV2S"), **{name: value})
 
 
 def test_the_parameters_of_report_are_the_options_of_report():

@@ -94,6 +94,14 @@ def test_a_pilot_that_loses_every_mode_foresees_nothing(dry_run):
     assert err.endswith("The pilot was not measured to its end, so nothing can be foreseen.\n")
 
 
+def test_a_pilot_tries_no_smaller_batches(dry_run):
+    dry_run.bench.behave(xla={"fits": 2})
+
+    dry_run("--batch-size", "8")
+
+    assert [name for name in dry_run.bench.started() if name.startswith("xla")] == ["xla.0"]
+
+
 def test_an_interruption_keeps_nothing(dry_run, monkeypatch):
     import os
     import signal

@@ -291,3 +291,15 @@ def test_names_are_not_read_as_markup(terminal, live):
     assert "first call: [red]xla[/red]" in terminal.getvalue()
     assert "[b]xla[/b]: oom: [/] closes nothing" in terminal.getvalue()
     assert "[i]a[/i] ? b" in terminal.getvalue()
+
+
+def test_a_try_of_a_smaller_batch_is_a_line_of_its_own(capsys):
+    PlainProgress().trying("xla", 16)
+
+    assert told(capsys) == ["mlflow-tfexec: xla ran out of memory: trying batch 16"]
+
+
+def test_a_try_of_a_smaller_batch_is_shown_on_a_terminal(terminal, live):
+    live().trying("[b]xla[/b]", 16)
+
+    assert "[b]xla[/b] ran out of memory: trying batch 16" in terminal.getvalue()

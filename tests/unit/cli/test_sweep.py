@@ -2,13 +2,16 @@
 
 import json
 import signal
+import zipfile
 
 import pytest
 from sessions import Bench, Witness
 
 from mlflow_tfexec.cli import app
 from mlflow_tfexec.cli.sweep import sibling
-from mlflow_tfexec.errors import LoggingFailed
+from mlflow_tfexec.errors import LoggingFailed, TrackingError
+from mlflow_tfexec.protocol import ModelSource
+from mlflow_tfexec.records.recording import ModelOrigin
 from mlflow_tfexec.spool import spooled
 from mlflow_tfexec.tracking import destination as destinations
 from mlflow_tfexec.tracking.destination import Destination
@@ -38,10 +41,10 @@ class Sweep:
         self.published.append((recording.spec.batch_size, destination))
         return LoggedBenchmark("ab12", "1", "http://server", {}, f"http://server/{recording.spec.batch_size}")
 
-    def __call__(self, *arguments, offline=True):
+    def __call__(self, *arguments, offline=True, model="ResNet50"):
         self._monkeypatch.setattr("mlflow_tfexec.cli.publish.publish", self.publish)
         where = ["--spool-dir", str(self.root), *(["--offline"] if offline else [])]
-        code = app.run(["run", "ResNet50", *QUICK, "--batch-size", "1,8,32", *where, *arguments])
+        code = app.run(["run", model, *QUICK, "--batch-size", "1,8,32", *where, *arguments])
         self.out, self.err = self._capsys.readouterr()
         return code
 
@@ -75,6 +78,65 @@ def fail_at(monkeypatch, batch_size, behave):
         measured(spec, *arguments, **keywords)
 
     monkeypatch.setattr(benchmark, "run_session", run_session)
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """Put a model where MLflow would bring one; returns where it was brought each time."""
+    brought = []
+
+    def fetch_model(reference, *, uri, directory, tell):
+        del reference, uri, tell
+        directory.mkdir()
+        path = directory / "model.keras"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("config.json", json.dumps({"class_name": "Sequential", "config": {}}))
+            archive.writestr("model.weights.h5", b"weights")
+        brought.append(path)
+        return ModelSource(path=str(path), origin=ModelOrigin(uri="models:/net/1", flavor="keras"))
+
+    monkeypatch.setattr("mlflow_tfexec.cli.fetching.fetch_model", fetch_model)
+    return brought
+
+
+def test_a_model_from_mlflow_is_fetched_once_for_all_sizes_and_removed_in_the_end(sweep, registry, monkeypatch):
+    there = []
+    fail_at(monkeypatch, 1, lambda: sweep.bench.behave(eager={"raises": {"build": ["ValueError", "no"]}}))
+    for size in (8, 32):
+        fail_at(monkeypatch, size, lambda: [sweep.bench.behave(), there.append(registry[0].exists())])
+
+    assert sweep(model="models:/net@best") == 1
+
+    assert len(registry) == 1
+    # The first size was refused, and took nothing from the others.
+    assert there == [True, True]
+    assert {size: one.header.model_origin.uri for size, one in sweep.recordings.items()} == dict.fromkeys(
+        (8, 32), "models:/net/1"
+    )
+    assert {path.name for path in sweep.root.iterdir()} == {
+        one.header.benchmark_id for one in sweep.recordings.values()
+    }
+
+
+def test_an_interrupted_sweep_leaves_no_fetched_model(sweep, registry, monkeypatch):
+    fail_at(monkeypatch, 8, lambda: signal.raise_signal(signal.SIGINT))
+
+    assert sweep(model="models:/net@best") == 130
+
+    assert not registry[0].exists()
+    assert [path for path in sweep.root.iterdir() if path.name.startswith("fetched-")] == []
+
+
+def test_a_model_that_cannot_be_fetched_is_told_once_and_leaves_nothing(sweep, monkeypatch):
+    def fetch_model(reference, *, uri, directory, tell):
+        raise TrackingError(f"No model {reference!r}.")
+
+    monkeypatch.setattr("mlflow_tfexec.cli.fetching.fetch_model", fetch_model)
+
+    assert sweep(model="models:/net@worst") == 2
+
+    assert sweep.err == "mlflow-tfexec: No model 'models:/net@worst'.\n"
+    assert list(sweep.root.iterdir()) == []
 
 
 def test_every_size_is_a_benchmark_of_its_own_in_one_family_and_one_report(sweep):

@@ -101,3 +101,20 @@ def test_a_damaged_note_locks_nobody_out_for_long(tmp_path, text):
 def test_a_directory_that_cannot_be_written_to_says_so(tmp_path):
     with pytest.raises(OSError, match="No such file"):
         ownership.claim(tmp_path / "missing")
+
+
+def test_what_nobody_or_this_process_or_one_that_lives_owns_is_not_abandoned(tmp_path):
+    assert not ownership.is_abandoned(tmp_path)
+
+    ownership.claim(tmp_path)
+
+    assert not ownership.is_abandoned(tmp_path)
+
+
+def test_what_another_process_owns_is_abandoned_once_that_has_ended(tmp_path, other):
+    assert not ownership.is_abandoned(tmp_path)
+
+    other.kill()
+    other.wait()
+
+    assert ownership.is_abandoned(tmp_path)

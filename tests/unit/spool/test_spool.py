@@ -1,7 +1,9 @@
 """The spool: what is measured is on disk first, and stays until MLflow has it."""
 
 import errno
+import json
 import os
+import platform
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from recordings import make_recording, to_text, write_recording
 
 from mlflow_tfexec.errors import RecordingError, RequestError, SpoolError
 from mlflow_tfexec.records.recording import End, Phase
-from mlflow_tfexec.spool import KEEP_LOGGED_DAYS, SpooledBenchmark, prune, spool_root, spooled
+from mlflow_tfexec.spool import KEEP_LOGGED_DAYS, SpooledBenchmark, place_for_model, prune, spool_root, spooled
 
 DAY_S = 86_400
 NOW_S = 1_800_000_000.0
@@ -214,3 +216,32 @@ def test_what_a_killed_session_has_left_is_removed_when_mlflow_has_the_rest(benc
 
     assert not benchmark.scratch.exists()
     assert benchmark.is_logged
+
+
+def test_a_place_for_a_model_is_there_until_it_is_no_longer_needed(tmp_path):
+    def fetch():
+        with place_for_model(tmp_path) as place:
+            place.mkdir()
+            (place / "model.keras").write_bytes(b"weights")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fetch()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_for_a_model_is_none_of_the_benchmarks(tmp_path):
+    with place_for_model(tmp_path):
+        assert list(spooled(tmp_path)) == []
+
+
+def test_a_model_that_a_killed_process_has_left_is_removed_and_one_in_use_is_not(tmp_path):
+    left = tmp_path / "fetched-ab"
+    left.mkdir()
+    owner = {"host": platform.node(), "pid": 2**22 + 1, "began": 0.0}
+    (left / "owner.json").write_text(json.dumps(owner))
+
+    with place_for_model(tmp_path) as in_use, place_for_model(tmp_path):
+        assert in_use.parent.is_dir()
+        assert not left.exists()

@@ -5,6 +5,7 @@ from recordings import make_recording
 
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.recording import MEASURED_STATUSES, MODE_STATUSES, Block, FindingLine, Health
+from mlflow_tfexec.statistics.failure_advice import SMALLER_BATCH
 from mlflow_tfexec.statistics.judge import judge
 
 
@@ -67,7 +68,17 @@ def test_a_lack_of_memory_says_how_much_was_held_and_which_batch_to_try():
     found = finding(judge(dataclasses.replace(recording, lines=lines)), "mode_failed", "xla")
 
     assert found.what.endswith("xla ended as oom. Its process had held 3.00 GiB at most.")
-    assert "Try --batch-size 6." in found.what_to_try
+    assert "Try --batch-size 6, which was not tried here." in found.what_to_try
+
+
+def test_nothing_is_proposed_where_smaller_batches_were_tried():
+    recording = make_recording(statuses={"xla": "oom", "graph": "oom"}, batch_size=12)
+    tried = FindingLine(finding=Finding(code=SMALLER_BATCH, what="Batch 6 fits, tried.", mode="xla"))
+
+    judgement = judge(dataclasses.replace(recording, lines=(*recording.lines, tried)))
+
+    assert "--batch-size" not in finding(judgement, "mode_failed", "xla").what_to_try
+    assert "--batch-size 6" in finding(judgement, "mode_failed", "graph").what_to_try
 
 
 def test_a_status_of_a_later_version_is_told_like_any_failure():
