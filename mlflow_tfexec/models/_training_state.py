@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mlflow_tfexec.models._rounding import few_roundings
+
 _SEED_STATE = "seed_generator_state"
 """What Keras calls the variable of a `SeedGenerator`; it counts up with every draw."""
-
-# A few distances to the next number of the dtype that the model computes in; 16-bit floats are coarse enough by one.
-_CHANGES = {"float64": 8 * 2.0**-52, "float32": 8 * 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 
 class TrainingState:
     """Remembers the state of a model and its optimizer, and puts it back."""
 
     def __init__(self, model: Any, optimizer: Any, dtype: str) -> None:
-        self._change = _CHANGES.get(dtype, _CHANGES["float32"])
+        self._change = few_roundings(dtype)
         self._model = model
         self._optimizer = optimizer
         self._before = _copies(_variables(model))

@@ -5,8 +5,8 @@ from mlflow_tfexec.records.line import Line
 UNDETERMINED = 0.01
 """What a few roundings change by more than this, of the largest value, the model does not determine.
 
-The gradient of a bias before a normalization, for one, is 0 but for roundings, and Adam makes full steps of them. Such
-numbers are not judged.
+A deep network of random weights may answer anything. The gradient of a bias before a normalization is 0 but for
+roundings, and Adam makes full steps of them. Such numbers are not judged.
 """
 
 
@@ -31,9 +31,10 @@ class OutputFigures(Line):
     argmax_agreement: float | None = None
     """Share of items whose largest element along the last axis stands at the same place. None: not such an output."""
     rounding: float | None = None
-    """What a change of every weight by a few roundings makes of the baseline's, of the largest value.
+    """What a change by a few roundings makes of the baseline's, of the largest value.
 
-    Above UNDETERMINED these numbers are not judged.
+    Of `train` a change of every weight; of `inference` one of every input, noted only where it is too much. Above
+    UNDETERMINED these numbers are not judged.
     """
     float64_error: float | None = None
     """Largest distance from the model in float64, of its largest value. None: there is no such reference."""

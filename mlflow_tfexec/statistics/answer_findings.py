@@ -1,6 +1,6 @@
 """What must be said of the modes' answers: those that differ, by how much, and which of two is nearer to the truth."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlflow_tfexec.records.answers import UNDETERMINED, OutputDifference
 from mlflow_tfexec.records.findings import Finding
@@ -32,9 +32,12 @@ def answer_findings(recording: Recording, summaries: Iterable[ModeSummary]) -> I
     if errors:
         yield _float64(errors)
     yield from _not_finite(differences.get(BASELINE, ()))
-    sensitivity = _sensitivity(differences.get(BASELINE, ()))
-    if sensitivity is not None and sensitivity > UNDETERMINED:
-        yield _sensitive(sensitivity)
+    if recording.spec.task == "train":
+        sensitivity = _sensitivity(differences.get(BASELINE, ()))
+        if sensitivity is not None and sensitivity > UNDETERMINED:
+            yield _sensitive(sensitivity)
+    else:
+        yield from _undetermined(differences)
 
 
 def _differences(recording: Recording, mode: str) -> list[OutputDifference]:
@@ -130,6 +133,25 @@ def _not_finite(outputs: Sequence[OutputDifference]) -> Iterator[Finding]:
             why="Such numbers can be computed at another speed than others, and equal NaN prove little.",
             what_to_try="Look at the inputs and weights: random ones may overflow where trained ones do not.",
         )
+
+
+def _undetermined(differences: Mapping[str, Sequence[OutputDifference]]) -> Iterator[Finding]:
+    """Warn of answers of inference that nothing can be held to."""
+    figures = [one for of_mode in differences.values() for output in of_mode for one in output.outputs]
+    rounding = _largest(one.rounding for one in figures)
+    if rounding is None:
+        return
+    places = {one.place: one.name for one in figures if one.rounding is not None}
+    several = len({one.place for one in figures}) > 1
+    which = ", ".join(repr(name) if name else f"number {place}" for place, name in sorted(places.items()))
+    yield Finding(
+        code="outputs_undetermined",
+        what=f"A change of the inputs by a few roundings changes {BASELINE}'s own outputs by {rounding:.1%} of the "
+        f"largest value{f' (in {which})' if several else ''}. So what another mode answers otherwise is not judged.",
+        why="With these weights the model makes any answer of the last digits, as deep networks of random weights do; "
+        "another order of additions does the same. That modes answer alike is neither shown nor refuted.",
+        what_to_try="Measure with trained weights (--weights imagenet, or a file).",
+    )
 
 
 def _sensitivity(outputs: Sequence[OutputDifference]) -> float | None:

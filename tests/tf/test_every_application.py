@@ -7,8 +7,9 @@ import pytest
 from mlflow_tfexec.models import load_model
 from mlflow_tfexec.models.applications import application_names
 from mlflow_tfexec.modes import all_modes
+from mlflow_tfexec.records.answers import UNDETERMINED
 from mlflow_tfexec.records.spec import Spec
-from mlflow_tfexec.worker.answers import to_arrays
+from mlflow_tfexec.worker.answers import relative_errors, to_arrays
 from mlflow_tfexec.worker.outputs import difference
 
 pytestmark = [pytest.mark.tf, pytest.mark.slow]
@@ -43,4 +44,11 @@ def test_it_runs_eagerly_and_as_a_graph(name, cleared):
         to_arrays(all_modes()[mode].prepare(loaded.step).on(loaded.inputs(0)).run()) for mode in ("eager", "graph")
     )
     assert [array.shape for array in eager] == [(1, 1000)]
-    assert difference(eager, graph, dtype="float32").within_tolerance is True
+    # Some are so deep that, with random weights, a few roundings of the image make another class of it.
+    assert difference(eager, graph, dtype="float32").within_tolerance is True or is_undetermined(loaded, eager)
+
+
+def is_undetermined(loaded, eager):
+    call = all_modes()["eager"].prepare(loaded.step)
+    answers = (to_arrays(call.on(loaded.rounded_inputs(trial)).run()) for trial in range(8))
+    return any(max(relative_errors(eager, rounded)) > UNDETERMINED for rounded in answers)

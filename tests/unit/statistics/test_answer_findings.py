@@ -122,3 +122,26 @@ def test_answers_that_are_no_numbers_are_said_of_the_baseline():
     finite = OutputDifference(within_tolerance=True, outputs=(SCORES,))
     codes = {one.code for one in judged(finite, mode="eager", status="ok").findings}
     assert "outputs_not_finite" not in codes
+
+
+UNDETERMINED = OutputFigures(place=1, name="size", within_tolerance=True, max_rel_error=1.0, rounding=0.7)
+
+
+def test_outputs_that_roundings_decide_are_not_compared_and_a_finding_says_so():
+    told = finding(judged(OutputDifference(outputs=(UNDETERMINED, SCORES)), status="ok"), "outputs_undetermined")
+
+    assert "by 70.0% of the largest value (in 'size')" in told.what
+    assert "--weights imagenet" in told.what_to_try
+    assert told.mode is None
+
+
+def test_the_only_output_needs_no_name():
+    only = OutputDifference(outputs=(UNDETERMINED.model_copy(update={"place": 0, "name": None}),))
+
+    assert "largest value." in finding(judged(only, status="ok"), "outputs_undetermined").what
+
+
+def test_of_training_the_same_figure_says_nothing_of_outputs():
+    seen = judged(OutputDifference(outputs=(UNDETERMINED,)), status="ok", task="train")
+
+    assert "outputs_undetermined" not in {one.code for one in seen.findings}
