@@ -150,7 +150,8 @@ class FakeModeWorker:
         self._misbehave("finish", "measure")
         return Finished(traces=self._traces, peak_memory_bytes=1_000_000)
 
-    def last_facts(self) -> dict[str, int]:
+    def last_facts(self, failure: Any) -> dict[str, int]:
+        del failure
         return {"peak_memory_bytes": 2_000_000}
 
     def linger(self) -> None:

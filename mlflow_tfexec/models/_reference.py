@@ -59,6 +59,8 @@ class LoadedModel:
     """Calls a mode so that its answers can be held against the baseline's."""
     reset: Callable[[], None] = keep_state
     """Puts the model's state back to where it was loaded, before each block. Inference changes nothing."""
+    text_layers: tuple[str, ...] = ()
+    """Layers that the model's inputs of text go into. Empty: there are none, or the model does not show them."""
     subject: Any = None
     """The model itself, as it came from its file or function. None: there is nothing behind the step."""
     rounded: Callable[[PreparedCall], Any] | None = None
