@@ -1,7 +1,7 @@
 """What a kind of model reference is, and what comes out of one."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -71,6 +71,10 @@ class LoadedModel:
     """Answers by the same model in float64. None: not asked for, or not possible."""
     training: TrainingFacts | None = None
     """What is minimised and how. None: the task is another."""
+
+    def with_finding(self, finding: Finding) -> "LoadedModel":
+        """Give the same model with one more finding."""
+        return replace(self, findings=(*self.findings, finding))
 
 
 @dataclass(frozen=True)
