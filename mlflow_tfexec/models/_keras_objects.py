@@ -58,10 +58,15 @@ def _is_known(module: Any) -> bool:
 
 def _live(model: Any) -> dict[str, Any]:
     """Find by name the classes and functions that a live object and its layers hold."""
-    layers = list(model._flatten_layers()) if hasattr(model, "_flatten_layers") else [model]  # noqa: SLF001 - nested ones, too
+    layers = layers_of(model)
     compiled = (getattr(model, name, None) for name in ("loss", "optimizer", "metrics"))
     held = [value for layer in layers for value in _held(layer)]
     return {one.__name__: one for one in (*_code(layers), *_code(held), *_code(_flat(compiled)))}
+
+
+def layers_of(model: Any) -> list[Any]:
+    """List a Keras object and all layers in it."""
+    return list(model._flatten_layers()) if hasattr(model, "_flatten_layers") else [model]  # noqa: SLF001 - nested ones, too
 
 
 def _held(layer: Any) -> list[Any]:

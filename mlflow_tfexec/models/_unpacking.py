@@ -1,5 +1,6 @@
 """Live objects as `_packing` wrote them, made again in a worker. Opening a pickle runs the code that it holds."""
 
+import linecache
 import os
 import pickle
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.models import _findings
+from mlflow_tfexec.models._keras_arguments import make_again_by_own_arguments
 from mlflow_tfexec.models._keras_model import compute_dtype, hash_weights, prepare_keras_model
 from mlflow_tfexec.models._reference import LoadedModel
 from mlflow_tfexec.models._tensorflow_model import prepare_tensorflow_model
@@ -52,6 +54,9 @@ def restore_keras(
     import keras
 
     keras.saving.get_custom_objects().update(custom_objects)
+    for one in custom_objects.values():
+        if isinstance(one, type) and issubclass(one, keras.layers.Layer):
+            make_again_by_own_arguments(one)
     try:
         model = keras.saving.load_model(path, custom_objects=dict(custom_objects), compile=compile_, safe_mode=False)
     except Exception as error:
@@ -78,7 +83,10 @@ def _unpickled(path: Path, module_paths: tuple[str, ...]) -> Any:
     sys.path.extend(place for place in module_paths if place not in sys.path)
     try:
         with path.open("rb") as stream:
-            return pickle.load(stream)  # noqa: S301 - the calling program's own
+            for name, source in pickle.load(stream).items():  # noqa: S301 - the calling program's own
+                # Without a time, so that nobody looks for a newer one on disk: notebooks have none there.
+                linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+            return pickle.load(stream)  # noqa: S301 - as above
     except (ValueError, RequestError, MemoryError):
         raise
     except Exception as error:
