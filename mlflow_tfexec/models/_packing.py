@@ -6,6 +6,7 @@ fresh process would not find goes by value, other code by the name of its module
 """
 
 import contextlib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,11 @@ from mlflow_tfexec.protocol import ModelSource
 from mlflow_tfexec.records.recording import LiveObject
 
 _MODEL = "live-model.pickle"
+
+_LONGEST_REASON = 300
+
+# What Keras says of a layer that takes arguments which nothing tells it again.
+_NO_CONFIG = re.compile(r"Object (\w+) was created by passing non-serializable")
 
 
 def describe(model: Any) -> LiveObject:
@@ -87,13 +93,24 @@ def _told(described: LiveObject) -> Iterator[None]:
         raise
     except OSError as error:
         raise SpoolError(f"Cannot write the {described.kind} {described.type}: {error.strerror or error}.") from None
-    except Exception as error:
-        text = " ".join(str(error).split())[:300]
-        raise RequestError(
-            f"The {described.kind} {described.type} cannot be brought to another process "
-            f"({type(error).__name__}: {text.rstrip('.')}).\n"
-            "Give path/to/file.py:function that makes it, so that each process makes its own."
-        ) from error
+    except Exception as error:  # an object's own code may raise anything
+        raise RequestError(_refusal(described, error)) from error
+
+
+def _refusal(described: LiveObject, error: Exception) -> str:
+    """Say why an object cannot be brought along, and what to do."""
+    text = " ".join(str(error).split())
+    missing = _NO_CONFIG.search(text)
+    if missing is not None:
+        return (
+            f"Keras cannot save the {missing[1]} in {described.type}: it takes arguments and has no get_config.\n"
+            "Give it one, or give path/to/file.py:function that makes the model."
+        )
+    return (
+        f"The {described.kind} {described.type} cannot be brought to another process "
+        f"({type(error).__name__}: {text[:_LONGEST_REASON].rstrip('.')}).\n"
+        "Give path/to/file.py:function that makes it, so that each process makes its own."
+    )
 
 
 def _qualified(named: Any) -> str:

@@ -77,7 +77,8 @@ class Pickles:
         weights = list(model.weights)
         sha256 = hash_weights(weights) if weights else None
         found = custom_objects_of(model, path)
-        return _unpacking.restore_keras, (str(path), type(model), found, sha256, is_compiled)
+        trainable = [bool(layer.trainable) for layer in layers_of(model)]
+        return _unpacking.restore_keras, (str(path), type(model), found, sha256, trainable, is_compiled)
 
 
 def _refuse_foreign_variables(model: Any) -> None:

@@ -4,7 +4,7 @@ import linecache
 import os
 import pickle
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.models import _findings
 from mlflow_tfexec.models._keras_arguments import make_again_by_own_arguments
 from mlflow_tfexec.models._keras_model import compute_dtype, hash_weights, prepare_keras_model
+from mlflow_tfexec.models._keras_objects import layers_of
 from mlflow_tfexec.models._reference import LoadedModel
 from mlflow_tfexec.models._tensorflow_model import prepare_tensorflow_model
 from mlflow_tfexec.protocol import ModelSource
@@ -44,9 +45,12 @@ def restore_keras(
     class_: type[Any],
     custom_objects: Mapping[str, Any],
     weights_sha256: str | None,
+    trainable: Sequence[bool],
     compile_: bool,
 ) -> Any:
     """Load a Keras object from the archive at *path*, and prove that its weights are those that it had.
+
+    *trainable* are the flags of it and of the layers in it.
 
     Raises:
         ValueError: Keras cannot make it again, or with other weights.
@@ -68,6 +72,9 @@ def restore_keras(
             f"Keras makes the {class_.__name__} again with other weights than it had. Make all its layers in __init__ "
             "or build, and give it a get_config that says with which arguments"
         )
+    # What a subclassed model froze after it was made is in no archive. Outer layers come first: they set inner ones.
+    for layer, is_trainable in zip(layers_of(model), trainable, strict=False):
+        layer.trainable = is_trainable
     return model
 
 
