@@ -13,7 +13,7 @@ PROGRAM = Path(__file__).with_name("live_objects.py")
 
 SAME = (
     "sequential", "functional", "lambda_layer", "no_arguments", "frozen", "not_built", "with_config", "bare_layer",
-    "half", "module", "traced_module", "traced", "closure", "branching", "lambda", "over_keras", "partial",
+    "half", "module", "traced_module", "traced", "closure", "branching", "cell", "lambda", "over_keras", "partial",
 )  # fmt: skip
 
 
