@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 from mlflow_tfexec._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from mlflow_tfexec.api.benchmark import benchmark as benchmark
+    from mlflow_tfexec.api.logging import log_to_mlflow as log_to_mlflow
+    from mlflow_tfexec.api.result import Benchmark as Benchmark
     from mlflow_tfexec.records.codec import load_recording as load_recording
     from mlflow_tfexec.records.judgement import Judgement as Judgement
     from mlflow_tfexec.records.recording import Recording as Recording
@@ -12,13 +15,16 @@ if TYPE_CHECKING:
 
 # Names are resolved on first use: as a plugin this module is imported by every `import mlflow`, and must cost nothing.
 _PUBLIC = {
+    "Benchmark": "mlflow_tfexec.api.result",
     "Judgement": "mlflow_tfexec.records.judgement",
     "Recording": "mlflow_tfexec.records.recording",
+    "benchmark": "mlflow_tfexec.api.benchmark",
     "judge": "mlflow_tfexec.statistics.judge",
     "load_recording": "mlflow_tfexec.records.codec",
+    "log_to_mlflow": "mlflow_tfexec.api.logging",
 }
 
-__all__ = ["Judgement", "Recording", "judge", "load_recording"]
+__all__ = ["Benchmark", "Judgement", "Recording", "benchmark", "judge", "load_recording", "log_to_mlflow"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mlflow_tfexec.records.answers import OutputDifference, TrainingFacts
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import Again, InputFacts, ModelOrigin
+from mlflow_tfexec.records.recording import Again, InputFacts, LiveObject, ModelOrigin
 from mlflow_tfexec.records.spec import Spec
 
 MARKER = b"\x1etfexec "
@@ -28,11 +28,18 @@ class Message(BaseModel):
 
 
 class ModelSource(Message):
-    """Where on this machine a model lies that its reference names elsewhere."""
+    """Where on this machine a model lies that its reference names elsewhere, or inputs that no reference names."""
 
-    path: str
-    """A model's file or directory, absolute."""
-    origin: ModelOrigin
+    path: str | None = None
+    """A model's file or directory, absolute. None: the reference says itself where the model is."""
+    origin: ModelOrigin | None = None
+    """None: the model is not from MLflow."""
+    live: LiveObject | None = None
+    """What the model was in the calling program, which wrote it to `path`. None: it is no live object."""
+    live_inputs: str | None = None
+    """File of inputs that the calling program gave. None: it gave none."""
+    module_paths: tuple[str, ...] = ()
+    """Where the calling program finds its modules, beside the places that every process knows."""
     import_path: str | None = None
     """Directory of Python modules that came with the model."""
     pickles: tuple[str, ...] = ()
@@ -51,7 +58,7 @@ class Start(Message):
     log: str | None = None
     """File that the worker's standard error goes to, in which it finds what TensorFlow says of itself."""
     source: ModelSource | None = None
-    """None: the spec's reference says itself where the model is."""
+    """None: the spec's references say themselves where model and inputs are."""
 
 
 class Request(Message):

@@ -57,6 +57,9 @@ class Behaviour:
     output_spread: float | None = None
     ignores_sigterm: bool = False
     has_child: bool = False
+    has_daemon: str | None = None
+    """Starts a process in a session of its own: `marked` has the worker's environment, `bare` has none, `orphan` is the
+    child of one that has ended."""
     lingers: bool = False
     """Does not end after its last word."""
 
@@ -82,6 +85,9 @@ class FakeModeWorker:
             child = subprocess.Popen([sys.executable, "-S", "-c", f"import time; time.sleep({10 * HANG_S})"])
             sys.stdout.write(f"child {child.pid}\n")
             sys.stdout.flush()
+
+        if self._behaviour.has_daemon:
+            start_daemon(self._behaviour.has_daemon)
 
     def start(self) -> Any:
         from mlflow_tfexec.protocol import Hello
@@ -150,7 +156,8 @@ class FakeModeWorker:
         self._misbehave("finish", "measure")
         return Finished(traces=self._traces, peak_memory_bytes=1_000_000)
 
-    def last_facts(self) -> dict[str, int]:
+    def last_facts(self, failure: Any) -> dict[str, int]:
+        del failure
         return {"peak_memory_bytes": 2_000_000}
 
     def linger(self) -> None:
@@ -186,6 +193,19 @@ def note_start(directory: Path, mode: str) -> int:
     launch = len(list(directory.glob(f"{mode}.*")))
     (directory / f"{mode}.{launch}").write_text(str(os.getpid()))
     return launch
+
+
+def start_daemon(kind: str) -> None:
+    """Start a process that leaves our session, and say its id."""
+    sleep = [sys.executable, "-S", "-c", f"import time; time.sleep({10 * HANG_S})"]
+    if kind == "orphan":
+        code = f"import subprocess; print(subprocess.Popen({sleep!r}, start_new_session=True, stdout=-3).pid)"
+        made = subprocess.run([sys.executable, "-S", "-c", code], stdout=subprocess.PIPE, check=True, text=True)
+        pid = int(made.stdout)
+    else:
+        pid = subprocess.Popen(sleep, start_new_session=True, env={} if kind == "bare" else None).pid
+    sys.stdout.write(f"child {pid}\n")
+    sys.stdout.flush()
 
 
 def chatter(label: str) -> None:

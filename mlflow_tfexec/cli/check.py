@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlflow_tfexec.cli.notices import say
-from mlflow_tfexec.cli.request import AUTO, one_of, optional_margin, unless_auto
+from mlflow_tfexec.benchmarking.notices import say
+from mlflow_tfexec.benchmarking.request import AUTO, one_of, optional_margin, unless_auto
 from mlflow_tfexec.cli.shared_options import ModesOption, RelativeToOption, RunIdsUriOption
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_REGRESSION
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, one_of, optional_margin, unless_auto
+from mlflow_tfexec.benchmarking.request import AUTO, one_of, optional_margin, unless_auto
 from mlflow_tfexec.cli.shared_options import (
     FormatOption,
     LogOption,
@@ -34,8 +34,8 @@ def command(
     tracking_uri: RunIdsUriOption = AUTO,
 ) -> int:
     """Compare the same mode across benchmarks: versions, machines, batch sizes or models."""
+    from mlflow_tfexec.benchmarking.publish import publish_report, report_destination
     from mlflow_tfexec.cli.output import deliver, terminal_fit
-    from mlflow_tfexec.cli.publish import publish_report, report_destination
     from mlflow_tfexec.cli.references import load_reference
     from mlflow_tfexec.reports._across import across_formats, across_table, console, matrix_drawing
     from mlflow_tfexec.statistics.across import compare_across

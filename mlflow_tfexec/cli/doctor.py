@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, one_of, seconds, unless_auto
+from mlflow_tfexec.benchmarking.request import AUTO, one_of, seconds, unless_auto
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE
 
 
@@ -30,9 +30,9 @@ def command(
     """
     wanted = one_of("format", doctor_format, ("console", "json"))
     timeout_s = seconds("timeout", timeout)
+    from mlflow_tfexec.benchmarking.interrupts import interruptible
     from mlflow_tfexec.cli.doctor_facts import ask_all
     from mlflow_tfexec.cli.doctor_text import to_text
-    from mlflow_tfexec.cli.interrupts import interruptible
     from mlflow_tfexec.cli.output import deliver, terminal_fit
     from mlflow_tfexec.diagnosis import diagnose, is_ready
     from mlflow_tfexec.diagnosis._document import to_json

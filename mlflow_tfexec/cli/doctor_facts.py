@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 
-from mlflow_tfexec.cli.notices import say
+from mlflow_tfexec.benchmarking.notices import say
 from mlflow_tfexec.diagnosis._facts import Facts, Tracking
 from mlflow_tfexec.diagnosis._gather import gather, load_now
 from mlflow_tfexec.diagnosis._probe import tensorflow_probe

@@ -11,10 +11,10 @@ from typing import Any
 
 import typer
 
-from mlflow_tfexec.cli.fetching import fetched
-from mlflow_tfexec.cli.interrupts import interruptible
-from mlflow_tfexec.cli.progress import make_progress
-from mlflow_tfexec.cli.request import mode_variables
+from mlflow_tfexec.benchmarking.fetching import fetched
+from mlflow_tfexec.benchmarking.interrupts import interruptible
+from mlflow_tfexec.benchmarking.progress import make_progress
+from mlflow_tfexec.benchmarking.request import mode_variables
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE, EXIT_INTERRUPTED, Interrupted, RequestError
 from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.records.spec import PRESETS, Preset, Spec

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, one_of, unless_auto
+from mlflow_tfexec.benchmarking.request import AUTO, one_of, unless_auto
 from mlflow_tfexec.cli.shared_options import RunIdsUriOption
 from mlflow_tfexec.errors import EXIT_DONE, RequestError
 

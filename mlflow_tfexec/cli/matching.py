@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from mlflow_tfexec.cli.notices import say
+from mlflow_tfexec.benchmarking.notices import say
+from mlflow_tfexec.benchmarking.request import unless_auto
 from mlflow_tfexec.cli.query_options import QueryOptions, build_query, none_found
-from mlflow_tfexec.cli.request import unless_auto
 from mlflow_tfexec.errors import RecordingError, RequestError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, one_of
+from mlflow_tfexec.benchmarking.request import AUTO, one_of
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.reports import Format, Table, formats
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, unless_auto, whole
+from mlflow_tfexec.benchmarking.request import AUTO, unless_auto, whole
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.tracking.filters import DEFAULT_LIMIT
 

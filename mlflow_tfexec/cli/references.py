@@ -3,7 +3,7 @@
 import os.path
 from typing import TYPE_CHECKING
 
-from mlflow_tfexec.cli.request import unless_auto
+from mlflow_tfexec.benchmarking.request import unless_auto
 
 if TYPE_CHECKING:
     from mlflow_tfexec.records.recording import Recording

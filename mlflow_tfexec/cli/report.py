@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlflow_tfexec.benchmarking.request import AUTO, optional_margin, unless_auto
 from mlflow_tfexec.cli import query_options
-from mlflow_tfexec.cli.request import AUTO, optional_margin, unless_auto
 from mlflow_tfexec.cli.shared_options import FormatOption, LogOption, OutputOption
 from mlflow_tfexec.errors import EXIT_DONE, RequestError
 
@@ -31,8 +31,8 @@ def command(
 ) -> int:
     """Report benchmarks by run id, recording or query; without any of these, the newest one."""
     from mlflow_tfexec import reports
+    from mlflow_tfexec.benchmarking.publish import publish_report, report_destination
     from mlflow_tfexec.cli.output import emit, find_format
-    from mlflow_tfexec.cli.publish import publish_report, report_destination
     from mlflow_tfexec.statistics.judge import judge
 
     format_ = find_format(report_format)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mlflow_tfexec.cli.request import AUTO, DTYPES, TASKS, RunOptions, unless_auto
+from mlflow_tfexec.benchmarking.request import AUTO, DTYPES, TASKS, RunOptions, unless_auto
 from mlflow_tfexec.cli.shared_options import FormatOption
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.records.spec import PRESETS
@@ -132,7 +132,7 @@ def command(
 ) -> int:
     """Measure one model in several modes, side by side."""
     del debug  # read from the command line by `app.run`, where errors become text
-    from mlflow_tfexec.cli.measuring import Delivery
+    from mlflow_tfexec.cli.delivery import Delivery
     from mlflow_tfexec.cli.output import find_format
     from mlflow_tfexec.cli.sizes import build_specs
     from mlflow_tfexec.cli.sweep import run_all

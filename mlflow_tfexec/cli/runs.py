@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mlflow_tfexec.benchmarking.notices import say
+from mlflow_tfexec.benchmarking.request import AUTO, one_of, unless_auto
 from mlflow_tfexec.cli import query_options
-from mlflow_tfexec.cli.notices import say
-from mlflow_tfexec.cli.request import AUTO, one_of, unless_auto
 from mlflow_tfexec.errors import EXIT_DONE
 
 if TYPE_CHECKING:

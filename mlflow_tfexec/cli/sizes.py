@@ -5,8 +5,8 @@ import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from mlflow_tfexec.cli.request import RunOptions, build_spec, unless_auto
-from mlflow_tfexec.cli.shapes import input_shapes
+from mlflow_tfexec.benchmarking.request import RunOptions, build_spec, unless_auto
+from mlflow_tfexec.benchmarking.shapes import input_shapes
 from mlflow_tfexec.errors import RequestError
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mlflow_tfexec.cli.interrupts import interruptible
-from mlflow_tfexec.cli.measuring import Delivery, Measured, exit_code, log, measure, open_spool, show
-from mlflow_tfexec.cli.notices import say
-from mlflow_tfexec.cli.request import unless_auto
+from mlflow_tfexec.benchmarking.interrupts import interruptible
+from mlflow_tfexec.benchmarking.measuring import Measured, log, measure, open_spool
+from mlflow_tfexec.benchmarking.notices import say
+from mlflow_tfexec.benchmarking.request import unless_auto
+from mlflow_tfexec.cli.delivery import Delivery, exit_code, show
 from mlflow_tfexec.errors import (
     EXIT_BAD_REQUEST,
     EXIT_DONE,
@@ -53,7 +54,7 @@ def run_all(specs: "Sequence[Spec]", delivery: Delivery, spool_dir: str) -> int:
     Raises:
         TfexecError: there is one benchmark, and it was refused or not taken; or no place to keep it in, or no model.
     """
-    from mlflow_tfexec.cli.fetching import fetched
+    from mlflow_tfexec.benchmarking.fetching import fetched
     from mlflow_tfexec.spool import spool_root
 
     sweep = _Sweep(delivery, spool_dir)
@@ -105,11 +106,13 @@ def sibling(destination: "Destination") -> "Destination":
 
 def _one(spec: "Spec", sweep: _Sweep, source: "ModelSource | None", *, is_alone: bool) -> bool:
     """Measure and log one benchmark. True: the user wants an end."""
+    from mlflow_tfexec.benchmarking import progress
+
     destination = sweep.destination
-    spooled = open_spool(sweep.spool_dir, destination)
+    spooled = open_spool(unless_auto(sweep.spool_dir), destination)
     sweep.opened.append(spooled)
     try:
-        interruption = measure(spec, spooled, source)
+        interruption = measure(spec, spooled, source, progress=progress.make_progress())
     except TfexecError as error:
         if is_alone:
             raise
@@ -122,6 +125,8 @@ def _one(spec: "Spec", sweep: _Sweep, source: "ModelSource | None", *, is_alone:
             say(f"{interruption} Nothing was measured yet.")
             return True
         say(f"{interruption} What was measured is being logged.")
+    if not sweep.delivery.offline:
+        say("logging to MLflow")
     one = log(spooled, destination, offline=sweep.delivery.offline)
     sweep.measured.append(one)
     sweep.codes.append(exit_code(one, strict=sweep.delivery.strict))

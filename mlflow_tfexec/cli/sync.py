@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlflow_tfexec.cli.notices import say
-from mlflow_tfexec.cli.request import AUTO, unless_auto
+from mlflow_tfexec.benchmarking.notices import say
+from mlflow_tfexec.benchmarking.request import AUTO, unless_auto
 from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE, RequestError, TfexecError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def command(
 
 def _sync_one(benchmark: "SpooledBenchmark", tracking_uri: str) -> bool:
     """Log one benchmark and say where, or say why not. True: MLflow has it, or will get it from its owner."""
-    from mlflow_tfexec.cli.publish import publish
+    from mlflow_tfexec.benchmarking.publish import publish
     from mlflow_tfexec.statistics.judge import judge
     from mlflow_tfexec.text import plain
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-import mlflow_tfexec
+from mlflow_tfexec import _version
 from mlflow_tfexec.diagnosis._cuda_files import find_cuda_files
 from mlflow_tfexec.diagnosis._facts import Facts, Spool, Tracking
 from mlflow_tfexec.diagnosis._project import describe_project
@@ -26,7 +26,7 @@ def gather(environ: Mapping[str, str], *, spool: Path, tracking: Tracking, load:
     """Collect all but TensorFlow's own answers."""
     host = describe_host(environ)
     packages = requirements_of("mlflow-tfexec")
-    candidates = [Path.cwd(), Path(mlflow_tfexec.__file__).parents[1]]
+    candidates = [Path.cwd(), Path(_version.__file__).parents[1]]
     return Facts(
         host=host,
         cuda_files=find_cuda_files(environ),

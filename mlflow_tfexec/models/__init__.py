@@ -11,6 +11,7 @@ from mlflow_tfexec.models._custom_objects import check_custom_object, unpickle_c
 from mlflow_tfexec.models._files import check_path
 from mlflow_tfexec.models._reference import LOADING_OPTIONS, LoadedModel, ReferenceKind
 from mlflow_tfexec.models._task import for_task
+from mlflow_tfexec.models._unpacking import load_live
 from mlflow_tfexec.models.applications import application_names
 from mlflow_tfexec.protocol import ModelSource
 from mlflow_tfexec.records.spec import Spec
@@ -42,23 +43,27 @@ def resolve_reference(reference: str) -> str:
     )
 
 
-def check_loading_options(spec: Spec) -> None:
+def check_loading_options(spec: Spec, heeds: frozenset[str] | None = None) -> None:
     """Make sure that what was asked for means something for this kind of model: nothing is passed over silently.
+
+    Args:
+        spec: what was asked for.
+        heeds: fields that matter to the model. None: those of the kind of its reference.
 
     Raises:
         RequestError: an option has no effect on the model, or a custom object cannot be named so.
     """
-    kind = _kind_of(spec.model)
+    heeded = _kind_of(spec.model).heeds if heeds is None else heeds
     for name, (option, default) in LOADING_OPTIONS.items():
         value = getattr(spec, name)
-        if value != default and name not in kind.heeds:
+        if value != default and name not in heeded:
             raise RequestError(f"{option} has no effect on {spec.model!r}: {_WHY[name]}. Leave it out.")
     for text in spec.custom_objects:
         check_custom_object(text)
 
 
 _WHY = {
-    "dtype": "a saved model keeps the dtypes that it was saved with",
+    "dtype": "a saved or live model keeps its own dtypes",
     "weights": "only the models of keras.applications get their weights so",
     "custom_objects": "only Keras's own files name their classes",
     "safe_mode": "only Keras's own files hold Python code",
@@ -80,8 +85,12 @@ def load_model(spec: Spec, source: ModelSource | None = None) -> LoadedModel:
 
 
 def _load(spec: Spec, source: ModelSource | None) -> LoadedModel:
-    if source is None:
+    if source is not None and source.live_inputs is not None:
+        spec = spec.model_copy(update={"inputs": source.live_inputs})
+    if source is None or source.path is None:
         return _kind_of(spec.model).load(spec)
+    if source.live is not None:
+        return load_live(spec, source)
     if source.import_path is not None and (spec.custom_objects or not spec.safe_mode):
         # Last, and only where its modules are wanted: one named like a library would run in that library's place.
         sys.path.append(source.import_path)

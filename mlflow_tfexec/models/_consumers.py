@@ -43,6 +43,23 @@ def consumed_values(model: Any) -> dict[int, Values]:
     return found
 
 
+def layers_that_take_text(model: Any) -> list[str]:
+    """Name the layers of a functional *model* that its inputs of text go into."""
+    graph = getattr(model, "_functional", None) or model
+    texts_in = [one for one in getattr(model, "inputs", None) or () if str(getattr(one, "dtype", None)) == "string"]
+    return list(dict.fromkeys(operation.name for one in texts_in for operation in _takers(graph, one)))
+
+
+def _takers(graph: Any, tensor: Any) -> Iterator[Any]:
+    """Follow one tensor to everything that does more with it than hand it on."""
+    for operation, _, outputs in _uses(graph, tensor):
+        if type(operation).__name__ in _PASSING_ON:
+            for output in outputs:
+                yield from _takers(graph, output)
+        else:
+            yield operation
+
+
 def _consumers(model: Any, tensor: Any) -> Iterator[tuple[int, Values]]:
     """Follow one tensor to everything that limits its values: (how many, which)."""
     graph = getattr(model, "_functional", None) or model

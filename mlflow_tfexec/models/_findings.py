@@ -36,9 +36,9 @@ def inner_jit(layers: list[str]) -> Finding:
 
 
 def own_dtype(dtype: str) -> Finding:
-    """A saved model computes in another dtype than the one that is assumed."""
+    """A model that is brought along computes in another dtype than the one that is assumed."""
     return Finding(
         code="own_dtype",
-        what=f"The model computes in {dtype}: it was saved so.",
-        why="A saved model keeps its own dtype policy; --dtype does not change it.",
+        what=f"The model computes in {dtype}: it was made so.",
+        why="A saved or live model keeps its own dtype policy; --dtype does not change it.",
     )

@@ -10,6 +10,7 @@ from typing import Any
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.models._given_files import SUFFIXES, ArrayFacts, describe_file, read_file
 from mlflow_tfexec.models._imports import import_from
+from mlflow_tfexec.models._live_inputs import is_live_inputs, load_live_inputs
 
 MOST_SETS = 100
 """A function may yield without end; these are taken."""
@@ -61,6 +62,8 @@ def load_sets(reference: str, *, seed: int) -> list[Any]:
         RequestError: a file cannot be read.
         ValueError: the function raises, or gives nothing.
     """
+    if is_live_inputs(reference):
+        return [load_live_inputs(reference)]
     if not is_function(reference):
         return [read_file(name) for name in file_names(reference)]
     sets = list(itertools.islice(_called(reference, seed), MOST_SETS))

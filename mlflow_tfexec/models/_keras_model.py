@@ -8,7 +8,7 @@ from typing import Any
 
 from mlflow_tfexec.measurement.call import ModelStep
 from mlflow_tfexec.models import _findings
-from mlflow_tfexec.models._consumers import consumed_values
+from mlflow_tfexec.models._consumers import consumed_values, layers_that_take_text
 from mlflow_tfexec.models._input_sets import InputSets, inputs_of, inputs_of_unknown
 from mlflow_tfexec.models._reference import LoadedModel
 from mlflow_tfexec.records.spec import Spec
@@ -29,6 +29,7 @@ def prepare_keras_model(model: Any, spec: Spec) -> LoadedModel:
     return dataclasses.replace(
         loaded,
         subject=model,
+        text_layers=() if signature is None else tuple(layers_that_take_text(model)),
         compute_dtype=_least_precise_dtype(model),
         findings=(*loaded.findings, *([_findings.inner_jit(inner)] if inner else [])),
     )

@@ -1,7 +1,7 @@
 """What a kind of model reference is, and what comes out of one."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -59,6 +59,8 @@ class LoadedModel:
     """Calls a mode so that its answers can be held against the baseline's."""
     reset: Callable[[], None] = keep_state
     """Puts the model's state back to where it was loaded, before each block. Inference changes nothing."""
+    text_layers: tuple[str, ...] = ()
+    """Layers that the model's inputs of text go into. Empty: there are none, or the model does not show them."""
     subject: Any = None
     """The model itself, as it came from its file or function. None: there is nothing behind the step."""
     rounded: Callable[[PreparedCall], Any] | None = None
@@ -71,6 +73,10 @@ class LoadedModel:
     """Answers by the same model in float64. None: not asked for, or not possible."""
     training: TrainingFacts | None = None
     """What is minimised and how. None: the task is another."""
+
+    def with_finding(self, finding: Finding) -> "LoadedModel":
+        """Give the same model with one more finding."""
+        return replace(self, findings=(*self.findings, finding))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Load what Keras saved: uncompiled, in safe mode unless told otherwise, with its errors put into one line."""
 
-import dataclasses
 import re
 from typing import Any
 
@@ -30,7 +29,7 @@ def load_saved_keras(spec: Spec) -> LoadedModel:
     dtype = loaded.compute_dtype
     if dtype is None or dtype == compute_dtype(spec.dtype):
         return loaded
-    return dataclasses.replace(loaded, findings=(*loaded.findings, _findings.own_dtype(dtype)))
+    return loaded.with_finding(_findings.own_dtype(dtype))
 
 
 def _load(spec: Spec) -> Any:

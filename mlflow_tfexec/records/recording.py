@@ -62,6 +62,15 @@ class ModelOrigin(Line):
     """The run that logged the model."""
 
 
+class LiveObject(Line):
+    """What a benchmark from Python measured: an object of the calling program, which nothing on disk names."""
+
+    kind: str
+    """`Keras model`, `tf.Module`, `tf.function` or `callable`."""
+    type: str
+    """Qualified name of its class; of a function, its own."""
+
+
 class Header(Line):
     """The first line: what was asked, of which machine."""
 
@@ -81,6 +90,8 @@ class Header(Line):
     weights_sha256: str | None = None
     model_origin: ModelOrigin | None = None
     """None: the model is not from MLflow."""
+    live_object: LiveObject | None = None
+    """None: the model is named by a reference."""
     training: TrainingFacts | None = None
     """None: the task is another."""
 

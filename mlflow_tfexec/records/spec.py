@@ -16,6 +16,15 @@ DEFAULT_MARGIN = 0.05
 """Two modes whose times differ by less are equivalent in practice. The seed's three identical modes were 4 % apart."""
 
 
+LIVE_PREFIX = "live:/"
+"""Begins the name of a model, or of inputs, that were objects of a Python program: no reference finds them again."""
+
+
+def is_live(reference: str | None) -> bool:
+    """Say whether *reference* names an object of a Python program, which has ended with it."""
+    return reference is not None and reference.startswith(LIVE_PREFIX)
+
+
 def is_control(mode: str) -> bool:
     """Say whether *mode* is an A/A control. True: it is never ranked and never called fastest."""
     return mode.endswith(CONTROL_SUFFIX)
@@ -49,6 +58,7 @@ class Spec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
 
     model: str
+    """A reference, or the name of a live object behind `live:/`."""
     modes: tuple[str, ...]
     task: str = "inference"
     preset: str = "standard"
@@ -71,7 +81,8 @@ class Spec(BaseModel):
     endpoint: str | None = None
     """Signature of a SavedModel. None: the only one, or the usual one."""
     inputs: str | None = None
-    """A file of inputs, or a function that gives them. None: made up from the model's signature and the seed."""
+    """A file of inputs, or a function that gives them, or `live:/inputs`. None: made up from the model's signature and
+    the seed."""
     include_transfer: bool = False
     """True times the way of the inputs from the host's memory to the device as well."""
     loss: str | None = None

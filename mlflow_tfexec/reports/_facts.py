@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mlflow_tfexec.records.recording import Header, Recording
+from mlflow_tfexec.records.spec import is_live
 from mlflow_tfexec.reports import _numbers
 from mlflow_tfexec.text import plain
 from mlflow_tfexec.units import count
@@ -74,7 +75,8 @@ def values(recording: Recording) -> str | None:
     header = recording.header
     if header.spec.inputs is not None:
         sets = "" if header.input_sets is None else f", {count(header.input_sets, 'set', 'sets in turn')}"
-        return plain(f"given by {header.spec.inputs}{sets}")
+        giver = "the calling program" if is_live(header.spec.inputs) else header.spec.inputs
+        return plain(f"given by {giver}{sets}")
     known = [tensor for tensor in header.inputs if tensor.values]
     if len({tensor.values for tensor in known}) == 1:
         return plain(str(known[0].values))
@@ -88,6 +90,7 @@ def facts(recording: Recording) -> tuple[Fact, ...]:
     texts = {
         "model": plain(spec.model),
         "model in MLflow": _origin(recording),
+        "live object": _live(recording),
         "task": plain(spec.task),
         "loss": _loss(recording),
         "optimizer": _optimizer(recording),
@@ -126,6 +129,12 @@ def _origin(recording: Recording) -> str | None:
     """Say what an alias or `latest` meant. None: the model is not from MLflow, or its reference says it itself."""
     origin = recording.header.model_origin
     return plain(origin.uri) if origin and origin.uri != recording.spec.model else None
+
+
+def _live(recording: Recording) -> str | None:
+    """Say what a live object was, and that its name is no reference. None: the model is none."""
+    live = recording.header.live_object
+    return plain(f"{live.kind} {live.type} of a Python program, measured again only from there") if live else None
 
 
 def _preset(recording: Recording) -> str:

@@ -1,5 +1,7 @@
 """The workers of one launch, one of them working at a time; a worker that fails costs its own mode only."""
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -40,8 +42,9 @@ class Crew:
 
     @property
     def pids(self) -> list[int]:
-        """Name the workers' processes."""
-        return [worker.pid for worker in self._workers.values()]
+        """Name the processes that may be on the device: the workers', and ours if its program has TensorFlow loaded."""
+        mine = [os.getpid()] if "tensorflow" in sys.modules else []
+        return [*mine, *(worker.pid for worker in self._workers.values())]
 
     def start(self, mode: str) -> None:
         """Start a worker and ask it to import TensorFlow, without waiting."""

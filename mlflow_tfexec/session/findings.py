@@ -112,3 +112,13 @@ def no_reference_loads(launch: int, reason: str) -> Finding:
         what=f"The reference loads of launch {launch + 1} could not be timed: {reason}.",
         why="Held against another benchmark, a change of the machine's speed cannot be told from one of the model's.",
     )
+
+
+def caller_holds_gpu() -> Finding:
+    """TensorFlow of the program that asked for the benchmark takes all memory of the GPU."""
+    return Finding(
+        code="caller_holds_gpu",
+        what="TensorFlow of the calling program takes nearly all memory of the GPU at its first use.",
+        why="The processes that measure need some of it: they may run out, or choose slower algorithms that need less.",
+        what_to_try="Before the GPU is first used: tf.config.experimental.set_memory_growth(gpu, True), for each GPU.",
+    )

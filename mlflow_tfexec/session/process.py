@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, TypeVar
 from mlflow_tfexec.measurement.cgroup import oom_kills
 from mlflow_tfexec.measurement.variables import mask
 from mlflow_tfexec.protocol import Failure, Message, Request, read_reply, send
+from mlflow_tfexec.session import strays
 
 # Waiting is cut into pieces, since Windows delivers Ctrl-C only between two waits.
 _WAIT_PIECE_S = 1.0
@@ -55,6 +56,7 @@ class WorkerProcess:
         self._log = log
         self._oom_kills_before = oom_kills()
         self._is_ended = False
+        self._mark = strays.new_mark()
         self._replies: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         with log.open("ab") as log_stream:
             self._process = subprocess.Popen(
@@ -62,7 +64,7 @@ class WorkerProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log_stream,
-                env=_environment(variables),
+                env=_environment({**variables, strays.MARK: self._mark}),
                 **_own_group(),
             )
         _prefer_for_oom(self._process.pid)
@@ -145,12 +147,16 @@ class WorkerProcess:
         """End the worker and what it started, at once."""
         if not self._is_ended:
             self._is_ended = True
+            # Once its end has been noticed its id may be another's.
+            family = strays.descendants(self._process.pid) if self._process.returncode is None else []
             with contextlib.suppress(OSError):
                 if os.name == "posix":
                     # The group outlives a leader that has died by itself.
                     os.killpg(self._process.pid, signal.SIGKILL)
                 else:  # pragma: no cover - Windows only
                     self._process.kill()
+            strays.end(family)
+            strays.end_marked(self._mark)
         self._process.wait()
 
     def _listen(self, stream: BinaryIO) -> None:

@@ -79,6 +79,7 @@ class BenchmarkState:
             input_sets=built.input_sets if built else None,
             weights_sha256=built.weights_sha256 if built else None,
             model_origin=self.source.origin if self.source else None,
+            live_object=self.source.live if self.source else None,
             training=built.training if built else None,
         )
         self.spool.append(self.header)

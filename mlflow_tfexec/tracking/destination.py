@@ -1,5 +1,6 @@
 """Where a benchmark or a report will be written, settled before anything is measured."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ class Destination(BaseModel):
     """Asked for by name; created when the benchmark is written, if it is not there."""
     run_id: str | None = None
     """The run to resume, as set by `mlflow run`. None: a run is opened."""
+    parent_run_id: str | None = None
+    """The active run of the calling program, of which the run that is opened becomes a child. None: there was none."""
     access_uri: str | None = Field(default=None, exclude=True, repr=False)
     """The tracking URI as given, with its credentials. Lives in memory only."""
 
@@ -52,6 +55,45 @@ class Destination(BaseModel):
             return self.access_uri
         given = environ.get("MLFLOW_TRACKING_URI", "")
         return given if given and without_credentials(given) == self.tracking_uri else self.tracking_uri
+
+
+def settle(
+    *, tracking_uri: str | None, experiment: str | None, environ: Mapping[str, str], is_reached: bool = True
+) -> Destination:
+    """Settle where a benchmark of a Python program goes.
+
+    That is beneath its active run, if there is one and no other place is asked for; otherwise as for `run`.
+
+    Args:
+        tracking_uri: MLflow store. None: as MLflow is set.
+        experiment: by name. None: as MLflow is set.
+        environ: the environment.
+        is_reached: False contacts nothing.
+
+    Raises:
+        TrackingError: as `resolve`.
+    """
+    active = beneath_active_run() if experiment is None and tracking_uri is None else None
+    wanted = active or unreached(tracking_uri=tracking_uri, experiment=experiment, environ=environ)
+    return reach(wanted, environ) if is_reached else wanted
+
+
+def beneath_active_run() -> Destination | None:
+    """Settle the destination of a benchmark inside the calling program's active run. None: no run is active.
+
+    The run itself is neither changed nor ended.
+    """
+    fluent = sys.modules.get("mlflow")
+    active = fluent.active_run() if fluent is not None else None
+    if active is None:
+        return None
+    uri = _absolute(_default_uri())
+    return Destination(
+        tracking_uri=uri,
+        access_uri=uri,
+        experiment_id=str(active.info.experiment_id),
+        parent_run_id=str(active.info.run_id),
+    )
 
 
 def unreached(*, tracking_uri: str | None, experiment: str | None, environ: Mapping[str, str]) -> Destination:
@@ -86,7 +128,15 @@ def resolve(
         TrackingError: the server does not answer (within about ten seconds, unless MLFLOW_HTTP_REQUEST_* say
             otherwise), refuses the credentials, or does not have the run or experiment asked for.
     """
-    wanted = unreached(tracking_uri=tracking_uri, experiment=experiment, environ=environ)
+    return reach(unreached(tracking_uri=tracking_uri, experiment=experiment, environ=environ), environ, purpose=purpose)
+
+
+def reach(wanted: Destination, environ: Mapping[str, str], *, purpose: Purpose = MEASURING) -> Destination:
+    """Make sure that a destination can be written to, and fill in what the store knows of it.
+
+    Raises:
+        TrackingError: as `resolve`.
+    """
     uri = wanted.reachable_uri(environ)
     with quiet(REACHING, uri), reached(uri, purpose):
         client = connect(uri)

@@ -61,7 +61,7 @@ def log_benchmark(
         resumed = _resumed_run(client, destination, recording)
         experiment_id = resumed.info.experiment_id if resumed else steps.experiment_id(client, destination)
         runs = _Runs(client, experiment_id, recording.header.benchmark_id)
-        parent = resumed or _parent(runs, recording, judgement, note)
+        parent = resumed or _parent(runs, recording, judgement, note, beneath=destination.parent_run_id)
         if parent.data.tags.get(keys.LOGGED) != "1":
             _write(runs, parent, recording, judgement, artifacts=artifacts, note=note)
         children = {mode: run.info.run_id for mode, run in runs.children(parent.info.run_id).items()}
@@ -130,8 +130,8 @@ def _resumed_run(client: Any, destination: Destination, recording: Recording) ->
     return run
 
 
-def _parent(runs: _Runs, recording: Recording, judgement: Judgement, note: str) -> Any:
-    """Find the parent run, or create it with all its tags."""
+def _parent(runs: _Runs, recording: Recording, judgement: Judgement, note: str, *, beneath: str | None) -> Any:
+    """Find the parent run, or create it with all its tags, as a child of the run *beneath* if there is one."""
     found = runs.parent()
     if found is not None:
         return found
@@ -140,7 +140,11 @@ def _parent(runs: _Runs, recording: Recording, judgement: Judgement, note: str) 
         runs.parent,
         run_name=content.run_name(recording),
         start_time=start,
-        tags={**steps.origin_tags(), **content.benchmark_tags(recording, judgement, note)},
+        tags={
+            **steps.origin_tags(),
+            **({} if beneath is None else {keys.PARENT_RUN_ID: beneath}),
+            **content.benchmark_tags(recording, judgement, note),
+        },
     )
 
 

@@ -14,6 +14,8 @@ from pathlib import PurePath
 _Frame = tuple[str, int, str]
 """Path, line, function."""
 
+TEXT_IN_XLA = "text_in_xla"
+
 _NOT_THE_MODEL_S = (
     *("site-packages", "dist-packages", "mlflow_tfexec", "__autograph_generated", ".pyx", "<"),
     sysconfig.get_path("stdlib"),
@@ -40,7 +42,7 @@ CAUSES = (
     _cause("ptxas_missing", r"ptxas"),
     _cause("cuda_library_missing", r"dnn library is not found|cudnn_status_not_initialized|could not load library lib"),
     _cause("python_function_in_graph", r"\b(Eager)?PyFunc(Stateless)?\b"),
-    _cause("text_in_xla", r"AsString|StringFormat|\bString\w+ \(No reg|LookupTable\w*|'string'|DT_STRING|PrintV2 \(No"),
+    _cause(TEXT_IN_XLA, r"AsString|StringFormat|\bString\w+ \(No reg|LookupTable\w*|'string'|DT_STRING|PrintV2 \(No"),
     _cause("operation_without_xla", r"Detected unsupported operations when trying to compile"),
     _cause(
         "shape_from_values",
@@ -75,6 +77,12 @@ CAUSES = (
 _MOST_TEXT = 100_000
 """Characters of a message that are read. TensorFlow's, with its stacks, have some thousands."""
 
+# What a graph begins and ends with, where XLA refuses it for its type.
+_INPUT_OR_OUTPUT = re.compile(r"\b_(Arg|Retval) \(No registered '_\1' .*?Requested Attributes: ([^)]*)", re.DOTALL)
+_INPUT_NAME = re.compile(r'_user_specified_name="([^"]+)"')
+# TensorFlow's own name for an argument that has none.
+_UNNAMED = re.compile(r"(args|kwargs|inputs)?(_\d+)*")
+
 _UNSUPPORTED_OPS = re.compile(r"\b(\w+) \(No registered '\w+' OpKernel")
 _OP = (re.compile(r"with op (\w+)"), re.compile(r"\[Op:(?!__)(\w+)\]"), re.compile(r"\{\{node [\w./]*?(\w+)\}\}"))
 _NODE = re.compile(r"\{\{node ([\w./-]+)\}\}")
@@ -106,6 +114,20 @@ def text_of(error: BaseException) -> str:
         return str(error)[:_MOST_TEXT]
     except Exception:  # noqa: BLE001 - the class is the model's
         return ""
+
+
+def in_plain_words(text: str) -> str | None:
+    """Say what a message means that names no operation of the model's. None: it speaks for itself.
+
+    XLA refuses text as an input or output of the graph by TensorFlow's inner names, `_Arg` and `_Retval`.
+    """
+    found = [(kind, attributes) for kind, attributes in _INPUT_OR_OUTPUT.findall(text) if "DT_STRING" in attributes]
+    if not found:
+        return None
+    kind, attributes = found[0]
+    name = _INPUT_NAME.search(attributes)
+    shown = f" {name[1]!r}" if name and not _UNNAMED.fullmatch(name[1]) else ""
+    return f"XLA has no string tensors, and the model's {'input' if kind == 'Arg' else 'output'}{shown} is text"
 
 
 def find_cause(text: str) -> Cause | None:

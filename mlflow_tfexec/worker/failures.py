@@ -8,7 +8,7 @@ from typing import Literal
 
 from mlflow_tfexec.modes._mode import NotApplicable
 from mlflow_tfexec.protocol import Failure
-from mlflow_tfexec.worker.causes import explain, text_of
+from mlflow_tfexec.worker.causes import explain, in_plain_words, text_of
 
 Stage = Literal["start", "build", "trace", "first_call", "measure"]
 
@@ -73,6 +73,8 @@ def reason_of(error: BaseException) -> str:
         text = text_of(error)
     elif isinstance(error, SystemExit):
         text = f"the model called sys.exit({error.code!r})"
+    elif plain := in_plain_words(text_of(error)):
+        text = plain
     else:
         message = _BRIDGE_NOISE.sub("", _without_stacks(_TERMINAL_CODE.sub("", text_of(error))))
         message = " ".join(_NODE.sub(r"\1", _AT_NODE.sub(r"(at \1)", message)).split())

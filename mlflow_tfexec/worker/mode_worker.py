@@ -1,9 +1,11 @@
 """One mode in one process, step by step."""
 
+import contextlib
 import dataclasses
 import os
 from pathlib import Path
 from time import perf_counter_ns
+from typing import Any
 
 from mlflow_tfexec.measurement.blocks import fence_cost_ns, pilot, settle_garbage, time_block
 from mlflow_tfexec.measurement.call import PreparedCall, no_fence
@@ -11,10 +13,11 @@ from mlflow_tfexec.models import load_model
 from mlflow_tfexec.models._inputs import to_device
 from mlflow_tfexec.models._reference import LoadedModel
 from mlflow_tfexec.modes import all_modes
-from mlflow_tfexec.protocol import BlockTimes, Built, Finished, FirstCall, Hello, Pilot, Start
+from mlflow_tfexec.protocol import BlockTimes, Built, Failure, Finished, FirstCall, Hello, Pilot, Start
 from mlflow_tfexec.records.recording import Again
 from mlflow_tfexec.records.spec import BASELINE
 from mlflow_tfexec.worker.agreement import allow_for_rounding, compare_answers
+from mlflow_tfexec.worker.causes import TEXT_IN_XLA
 from mlflow_tfexec.worker.compiles import CompileLog, Compiles, tell_of_compiles
 from mlflow_tfexec.worker.device import choose_device, fence_for, numeric_facts, peak_memory_bytes
 from mlflow_tfexec.worker.failures import Stage
@@ -133,12 +136,16 @@ class ModeWorker:
             peak_memory_bytes=self._peak_memory_bytes or peak_memory_bytes(self._device),
         )
 
-    def last_facts(self) -> dict[str, int | None]:
-        """Say what can be known after a failure, as far as the device still answers."""
-        try:
-            return {"peak_memory_bytes": peak_memory_bytes(self._device)}
-        except Exception:  # noqa: BLE001 - what has failed may have taken the device with it
-            return {}
+    def last_facts(self, failure: Failure) -> dict[str, Any]:
+        """Say what can be known after *failure*, as far as the device still answers."""
+        facts: dict[str, Any] = {}
+        # What has failed may have taken the device with it.
+        with contextlib.suppress(Exception):
+            facts["peak_memory_bytes"] = peak_memory_bytes(self._device)
+        # Of text that comes from outside, the message names neither operation nor layer.
+        if failure.cause == TEXT_IN_XLA and not (failure.op or failure.layer or self._model is None):
+            facts["layer"] = ", ".join(self._model.text_layers) or None
+        return facts
 
     def _compile_facts(self) -> dict[str, int]:
         compiles = self._compile_log.compiles()

@@ -35,4 +35,5 @@ def _answer(worker: ModeWorker, request: Request) -> Message:
     try:
         return actions[request.do]()
     except BaseException as error:  # noqa: BLE001 - a model may raise anything, and all of it is an answer
-        return describe_failure(error, stage=worker.stage).model_copy(update=worker.last_facts())
+        failure = describe_failure(error, stage=worker.stage)
+        return failure.model_copy(update=worker.last_facts(failure))

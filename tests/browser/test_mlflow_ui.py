@@ -8,7 +8,7 @@ from mlflow_server import serving
 from recordings import write_recording
 from watched import Watched
 
-from mlflow_tfexec.cli.publish import publish
+from mlflow_tfexec.benchmarking.publish import publish
 from mlflow_tfexec.spool import SpooledBenchmark
 from mlflow_tfexec.statistics.judge import judge
 from mlflow_tfexec.tracking.destination import resolve

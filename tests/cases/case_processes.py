@@ -103,8 +103,9 @@ def starts_threads():
 
 
 def starts_processes():
-    """Have child processes that outlive every call."""
-    children = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]) for _ in range(2)]
+    """Have child processes that outlive every call, one of them in a session of its own."""
+    sleep = [sys.executable, "-c", "import time; time.sleep(3600)"]
+    children = [subprocess.Popen(sleep, start_new_session=is_apart) for is_apart in (False, True)]
     return lambda x: x * float(len(children))
 
 

@@ -8,7 +8,7 @@ from bad_files import make_files
 from bad_requests import REFUSED_BY_WORKERS, SECRETS
 from cases.running import still_running
 
-from mlflow_tfexec.cli.request import RunOptions
+from mlflow_tfexec.benchmarking.request import RunOptions
 from mlflow_tfexec.cli.sizes import build_specs
 from mlflow_tfexec.models import load_model
 from mlflow_tfexec.worker.failures import describe_failure

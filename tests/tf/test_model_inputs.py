@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from small_models import functional, load, says, values
 
+from mlflow_tfexec.models._consumers import layers_that_take_text
 from mlflow_tfexec.models._dimensions import default_item
 from mlflow_tfexec.models._inputs import TensorFacts, hash_inputs, make_array, to_device
 
@@ -284,3 +285,15 @@ def test_a_mode_that_times_the_transfer_answers_the_same_and_is_traced_once(mode
         answer = call.on(loaded.inputs(number)).run()
         np.testing.assert_allclose(answer, moved.step.call(*moved.inputs(number)))
     assert call.traces() <= 1
+
+
+def test_layers_that_take_text_are_named_through_whatever_hands_it_on():
+    import keras
+
+    words, numbers = keras.Input((2, 3), dtype="string"), keras.Input((6,))
+    looked_up = keras.layers.StringLookup(vocabulary=["a", "b"], name="look_up")(keras.layers.Reshape((6,))(words))
+    hashed = keras.layers.Hashing(8, name="into_bins")(words)
+    outputs = [looked_up, hashed, keras.layers.Dense(2, name="dense")(numbers)]
+
+    assert set(layers_that_take_text(keras.Model([words, numbers], outputs))) == {"into_bins", "look_up"}
+    assert layers_that_take_text(lambda x: x) == []

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mlflow_tfexec.benchmarking.request import RunOptions
 from mlflow_tfexec.cli import app, compare, report, run
-from mlflow_tfexec.cli.request import RunOptions
 
 ROOT = Path(__file__).parents[2]
 PROJECT = yaml.safe_load((ROOT / "MLproject").read_text(encoding="utf-8"))

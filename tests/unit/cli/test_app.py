@@ -164,7 +164,7 @@ def test_light_commands_import_nothing_heavy(arguments):
 
 def test_checking_a_request_imports_no_tensorflow():
     found = imported(
-        "from mlflow_tfexec.cli.request import RunOptions, build_spec\n"
+        "from mlflow_tfexec.benchmarking.request import RunOptions, build_spec\n"
         "assert build_spec(RunOptions(model='resnet50')).model == 'ResNet50'"
     )
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from mlflow_tfexec.cli.interrupts import interruptible
+from mlflow_tfexec.benchmarking.interrupts import interruptible
 from mlflow_tfexec.errors import Interrupted
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from mlflow_tfexec.cli import progress as progress_module
-from mlflow_tfexec.cli.progress import (
+from mlflow_tfexec.benchmarking import progress as progress_module
+from mlflow_tfexec.benchmarking.progress import (
     PlainProgress,
     TerminalProgress,
     fraction,

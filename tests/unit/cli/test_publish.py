@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from recordings import make_recording, write_recording
 
-from mlflow_tfexec.cli.publish import publish
+from mlflow_tfexec.benchmarking.publish import publish
 from mlflow_tfexec.statistics.judge import judge
 
 
@@ -21,7 +21,7 @@ def artifacts(tmp_path, monkeypatch):
             taken.update(artifacts, note=note)
             return SimpleNamespace(tracking_uri="sqlite:///mlflow.db", run_id="ab12")
 
-        monkeypatch.setattr("mlflow_tfexec.cli.publish.log_benchmark", log_benchmark)
+        monkeypatch.setattr("mlflow_tfexec.benchmarking.publish.log_benchmark", log_benchmark)
         spooled = SimpleNamespace(recording_path=write_recording(recording, tmp_path), mark_logged=lambda _: None)
         publish(spooled, recording, judge(recording), None)
         return taken

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mlflow_tfexec.cli.request import RunOptions, build_spec, mode_variables, one_of, optional_margin
+from mlflow_tfexec.benchmarking.request import RunOptions, build_spec, mode_variables, one_of, optional_margin
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.records.spec import Spec
 

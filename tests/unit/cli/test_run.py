@@ -47,7 +47,7 @@ class Command:
         )
 
     def __call__(self, *arguments, offline=True):
-        self._monkeypatch.setattr("mlflow_tfexec.cli.publish.publish", self.publish)
+        self._monkeypatch.setattr("mlflow_tfexec.benchmarking.publish.publish", self.publish)
         self._monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
         where = ["--spool-dir", str(self.root), *(["--offline"] if offline else [])]
         code = app.run(["run", "ResNet50", *QUICK, *where, *arguments])
@@ -215,7 +215,7 @@ class Signaller(Witness):
 
 
 def interrupt(monkeypatch, stage, number):
-    monkeypatch.setattr("mlflow_tfexec.cli.progress.make_progress", lambda: Signaller(stage, number))
+    monkeypatch.setattr("mlflow_tfexec.benchmarking.progress.make_progress", lambda: Signaller(stage, number))
 
 
 @pytest.mark.parametrize(("number", "name"), [(signal.SIGINT, "SIGINT"), (signal.SIGTERM, "SIGTERM")])

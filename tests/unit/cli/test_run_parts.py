@@ -3,8 +3,9 @@
 import pytest
 from recordings import make_recording
 
-from mlflow_tfexec.cli.measuring import Measured, exit_code
-from mlflow_tfexec.cli.measuring import _request_findings as request_findings
+from mlflow_tfexec.benchmarking.measuring import Measured
+from mlflow_tfexec.benchmarking.measuring import _request_findings as request_findings
+from mlflow_tfexec.cli.delivery import exit_code
 from mlflow_tfexec.errors import LoggingFailed
 from mlflow_tfexec.records.recording import End
 from mlflow_tfexec.statistics.judge import judge

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlflow_tfexec.cli.request import RunOptions
+from mlflow_tfexec.benchmarking.request import RunOptions
 from mlflow_tfexec.cli.sizes import build_specs
 from mlflow_tfexec.cli.sweep import size_text
 from mlflow_tfexec.errors import RequestError

@@ -42,7 +42,7 @@ class Sweep:
         return LoggedBenchmark("ab12", "1", "http://server", {}, f"http://server/{recording.spec.batch_size}")
 
     def __call__(self, *arguments, offline=True, model="ResNet50"):
-        self._monkeypatch.setattr("mlflow_tfexec.cli.publish.publish", self.publish)
+        self._monkeypatch.setattr("mlflow_tfexec.benchmarking.publish.publish", self.publish)
         where = ["--spool-dir", str(self.root), *(["--offline"] if offline else [])]
         code = app.run(["run", model, *QUICK, "--batch-size", "1,8,32", *where, *arguments])
         self.out, self.err = self._capsys.readouterr()
@@ -95,7 +95,7 @@ def registry(monkeypatch):
         brought.append(path)
         return ModelSource(path=str(path), origin=ModelOrigin(uri="models:/net/1", flavor="keras"))
 
-    monkeypatch.setattr("mlflow_tfexec.cli.fetching.fetch_model", fetch_model)
+    monkeypatch.setattr("mlflow_tfexec.benchmarking.fetching.fetch_model", fetch_model)
     return brought
 
 
@@ -131,7 +131,7 @@ def test_a_model_that_cannot_be_fetched_is_told_once_and_leaves_nothing(sweep, m
     def fetch_model(reference, *, uri, directory, tell):
         raise TrackingError(f"No model {reference!r}.")
 
-    monkeypatch.setattr("mlflow_tfexec.cli.fetching.fetch_model", fetch_model)
+    monkeypatch.setattr("mlflow_tfexec.benchmarking.fetching.fetch_model", fetch_model)
 
     assert sweep(model="models:/net@worst") == 2
 
@@ -198,7 +198,7 @@ class Interrupter(Witness):
 
 
 def test_an_interrupted_sweep_logs_what_was_complete_and_what_was_begun_and_begins_no_more(sweep, monkeypatch):
-    from mlflow_tfexec.cli import progress
+    from mlflow_tfexec.benchmarking import progress
 
     def press():
         monkeypatch.setattr(progress, "make_progress", Interrupter)

@@ -34,7 +34,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch):
     server = Server()
-    monkeypatch.setattr("mlflow_tfexec.cli.publish.publish", server.publish)
+    monkeypatch.setattr("mlflow_tfexec.benchmarking.publish.publish", server.publish)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://own-setting")
     for variable in ("MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_NAME", "MLFLOW_EXPERIMENT_ID"):
         monkeypatch.delenv(variable, raising=False)

@@ -1,9 +1,11 @@
 """One worker process as the parent sees it."""
 
+import contextlib
 import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -149,6 +151,58 @@ def test_what_a_worker_started_ends_with_it(start):
 
     assert was_ended(worker)
     assert gone(child)
+
+
+def child_of(worker):
+    """Find what the last worker has started: all of them write into one log."""
+    return psutil.Process(int(re.findall(r"child (\d+)", worker.log_tail())[-1]))
+
+
+@pytest.fixture
+def bystander():
+    """A process of ours that no worker has started."""
+    process = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"], start_new_session=True)
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("kind", ["marked", "bare", "orphan"])
+def test_a_process_in_a_session_of_its_own_ends_with_the_worker_that_is_ended(start, kind):
+    worker = start(has_daemon=kind)
+    child = child_of(worker)
+
+    worker.kill()
+
+    assert was_ended(worker)
+    assert gone(child)
+
+
+@pytest.mark.parametrize("kind", ["marked", "orphan"])
+@pytest.mark.parametrize("ending", [{}, {"exits": {"finish": 77}}, {"signals": {"finish": 9}}], ids=str)
+def test_a_process_in_a_session_of_its_own_ends_with_the_worker_that_has_ended_by_itself(start, kind, ending):
+    worker = start(has_daemon=kind, **ending)
+    child = child_of(worker)
+    worker.send(Request(do="finish"))
+    with contextlib.suppress(ModeFailed):
+        worker.receive(Finished, deadline_s=PATIENCE_S)
+
+    worker.wait_end()
+
+    assert gone(child)
+
+
+def test_only_what_a_worker_started_ends_with_it(start, bystander):
+    ended = start(has_daemon="orphan")
+    child = child_of(ended)
+    living = start(has_daemon="orphan")
+
+    ended.kill()
+
+    assert gone(child)
+    assert bystander.poll() is None
+    assert child_of(living).is_running()
+    assert psutil.Process(living.pid).is_running()
 
 
 def test_a_worker_that_closes_its_channel_and_lives_has_crashed(monkeypatch, tmp_path):

@@ -154,6 +154,28 @@ def test_stacks_and_terminal_codes_are_left_out_of_the_reason(error, reason):
     assert reason_of(error) == reason
 
 
+def refused_text(kind, name):
+    """Make XLA's refusal of text at the edge of a graph, as TensorFlow 2.21 writes it."""
+    return error_of(
+        "InvalidArgumentError",
+        "Detected unsupported operations when trying to compile graph __inference_f_124[_XlaMustCompile=true] on "
+        f"XLA_CPU_JIT: _{kind} (No registered '_{kind}' OpKernel for XLA_CPU_JIT devices compatible with node "
+        "{{node args_0}}\n\t (OpKernel was found, but attributes didn't match) Requested Attributes: T=DT_STRING, "
+        f'_output_shapes=[[1,3]], _user_specified_name="{name}", index=0){{{{node args_0}}}}\n[Op:__inference_f_124]',
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [("Arg", "args_0", "input"), ("Arg", "words", "input 'words'"), ("Retval", "", "output")],
+)
+def test_text_at_the_edge_of_a_compiled_graph_is_told_in_plain_words(kind, name, said):
+    failure = describe_failure(refused_text(kind, name), stage="first_call")
+
+    assert failure.reason == f"XLA has no string tensors, and the model's {said} is text"
+    assert (failure.status, failure.cause, failure.op) == ("compile_failed", "text_in_xla", None)
+
+
 def test_what_autograph_caught_is_the_failure_and_not_the_error_it_raised_instead():
     caught = MemoryError("Unable to allocate 1.00 EiB")
     caught.ag_error_metadata = object()

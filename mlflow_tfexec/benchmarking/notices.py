@@ -1,8 +1,9 @@
 """Lines for people, beside the report: always on standard error."""
 
-import typer
+import sys
 
 
 def say(line: str) -> None:
     """Write one line, with the command's name before it."""
-    typer.echo(f"mlflow-tfexec: {line}", err=True)
+    sys.stderr.write(f"mlflow-tfexec: {line}\n")
+    sys.stderr.flush()

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from mlflow_tfexec import reports
-from mlflow_tfexec.cli.interrupts import interruptible
-from mlflow_tfexec.cli.notices import say
-from mlflow_tfexec.cli.request import unless_auto
+from mlflow_tfexec.benchmarking.interrupts import interruptible
+from mlflow_tfexec.benchmarking.notices import say
+from mlflow_tfexec.benchmarking.request import unless_auto
 from mlflow_tfexec.records.judgement import Judgement
 from mlflow_tfexec.records.recording import Recording
 from mlflow_tfexec.spool import SpooledBenchmark
@@ -28,11 +28,28 @@ def publish(
     Raises:
         LoggingFailed: MLflow did not take all of it; calling again completes it.
     """
+    logged = write(recording, judgement, destination, content=spooled.recording_path.read_bytes())
+    spooled.mark_logged({"tracking_uri": logged.tracking_uri, "run_id": logged.run_id})
+    return logged
+
+
+def write(recording: Recording, judgement: Judgement, destination: Destination, *, content: bytes) -> LoggedBenchmark:
+    """Write a benchmark to MLflow, its reports and pictures with it.
+
+    Args:
+        recording: the benchmark.
+        judgement: what is claimed of it.
+        destination: where it goes.
+        content: the recording as it is on disk.
+
+    Raises:
+        LoggingFailed: MLflow did not take all of it; calling again completes it.
+    """
     table = reports.table([(recording, judgement)])
     formats = reports.formats()
     note = formats["markdown"].render(table)
     artifacts = {
-        "recording.jsonl": spooled.recording_path.read_bytes(),
+        "recording.jsonl": content,
         "environment.json": (json.dumps(recording.header.environment, indent=1) + "\n").encode(),
         "report.md": note.encode(),
         "report.html": formats["html"].render(table).encode(),
@@ -41,9 +58,7 @@ def publish(
     context = " · ".join(filter(None, (*benchmark.headline[1:], benchmark.scope)))
     for drawing in reports.drawings(recording, judgement):
         artifacts[f"{drawing.name}.png"] = drawing.png(heading=judgement.model, context=context)
-    logged = log_benchmark(recording, judgement, destination, artifacts=artifacts, note=note)
-    spooled.mark_logged({"tracking_uri": logged.tracking_uri, "run_id": logged.run_id})
-    return logged
+    return log_benchmark(recording, judgement, destination, artifacts=artifacts, note=note)
 
 
 def report_destination(tracking_uri: str) -> Destination:

@@ -3,9 +3,11 @@
 import sys
 import time
 from collections.abc import Mapping
+from typing import Protocol
 
+from mlflow_tfexec.benchmarking.notices import say
 from mlflow_tfexec.records.recording import Look
-from mlflow_tfexec.session.observer import Progress, Stage
+from mlflow_tfexec.session.observer import Observer, Progress, Silence, Stage
 from mlflow_tfexec.units import count
 
 _STAGES: dict[Stage, str] = {
@@ -101,6 +103,20 @@ def trial_sentence(mode: str, batch_size: int) -> str:
     return f"{mode} ran out of memory: trying batch {batch_size}"
 
 
+class Display(Observer, Protocol):
+    """An observer that shows what it is told, and is closed at the end."""
+
+    def close(self) -> None:
+        """Take away what is not to stay."""
+
+
+class NoProgress(Silence):
+    """Shows nothing."""
+
+    def close(self) -> None:
+        """Nothing to take away."""
+
+
 class PlainProgress:
     """A line per stage, and now and then one while measuring."""
 
@@ -118,25 +134,25 @@ class PlainProgress:
             return
         self._last, self._said_s = step, time.monotonic()
         left = time_left(progress.left_s)
-        _say(f"{sentence(progress)}{f' ({left})' if left else ''}")
+        say(f"{sentence(progress)}{f' ({left})' if left else ''}")
 
     def waited(self, seconds: float, limit_s: float) -> None:
         """Write a line now and then, so that a long compilation is not taken for a hang."""
         if seconds >= _WAIT_TOLD_AFTER_S and time.monotonic() - self._said_s >= _WAIT_INTERVAL_S:
             self._said_s = time.monotonic()
-            _say(wait_sentence(seconds, limit_s))
+            say(wait_sentence(seconds, limit_s))
 
     def failed(self, mode: str, status: str, reason: str) -> None:
         """Write a line: a lost mode is news."""
-        _say(f"{mode}: {status}: {reason}")
+        say(f"{mode}: {status}: {reason}")
 
     def looked(self, look: Look) -> None:
         """Write a line."""
-        _say(look_sentence(look))
+        say(look_sentence(look))
 
     def trying(self, mode: str, batch_size: int) -> None:
         """Write a line: a try takes as long as a launch's first calls."""
-        _say(trial_sentence(mode, batch_size))
+        say(trial_sentence(mode, batch_size))
 
     def close(self) -> None:
         """Nothing to take away."""
@@ -193,11 +209,12 @@ class TerminalProgress:
         self._bar.stop()
 
 
+def choose_display(*, is_shown: bool | None) -> Display:
+    """Choose the display for a Python program. None shows it where somebody looks: in a terminal or a notebook."""
+    is_watched = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    return make_progress() if is_shown or (is_shown is None and is_watched) else NoProgress()
+
+
 def make_progress() -> PlainProgress | TerminalProgress:
     """Choose the display: live if standard error is a terminal."""
     return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"mlflow-tfexec: {line}\n")
-    sys.stderr.flush()

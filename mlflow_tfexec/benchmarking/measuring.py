@@ -1,34 +1,23 @@
-"""One benchmark of `run`: measured, judged, logged; and the report on all of them."""
+"""The steps of one benchmark: a place to keep it, measuring, judging and logging."""
 
 import os
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mlflow_tfexec.cli.notices import say
-from mlflow_tfexec.cli.request import unless_auto
-from mlflow_tfexec.errors import EXIT_DONE, EXIT_INCOMPLETE, Interrupted, LoggingFailed, SpoolError
+from mlflow_tfexec.benchmarking.notices import say
+from mlflow_tfexec.errors import Interrupted, LoggingFailed, SpoolError
 
 if TYPE_CHECKING:
+    from mlflow_tfexec.benchmarking.progress import Display
     from mlflow_tfexec.protocol import ModelSource
     from mlflow_tfexec.records.findings import Finding
     from mlflow_tfexec.records.judgement import Judgement
     from mlflow_tfexec.records.recording import Recording
     from mlflow_tfexec.records.spec import Spec
-    from mlflow_tfexec.reports import Format
     from mlflow_tfexec.spool import SpooledBenchmark
     from mlflow_tfexec.tracking.destination import Destination
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """Where results go."""
-
-    destination: "Destination"
-    offline: bool
-    report_format: "Format"
-    strict: bool
+    from mlflow_tfexec.tracking.writer import LoggedBenchmark
 
 
 @dataclass(frozen=True)
@@ -41,17 +30,23 @@ class Measured:
     """(label, text): where it is kept."""
     failure: LoggingFailed | None
     """Why MLflow does not have it. None: it has, or was not to have it."""
+    logged: "LoggedBenchmark | None" = None
+    """Where in MLflow it is. None: it is not there."""
 
 
-def open_spool(spool_dir: str, destination: "Destination") -> "SpooledBenchmark":
+def open_spool(spool_dir: str | None, destination: "Destination") -> "SpooledBenchmark":
     """Make a place for one benchmark, and note there where it is to be logged.
+
+    Args:
+        spool_dir: the spool. None: $MLFLOW_TFEXEC_SPOOL, else under the home directory.
+        destination: where it is to be logged.
 
     Raises:
         RequestError: the place cannot be written to.
     """
     from mlflow_tfexec.spool import SpooledBenchmark, prune, spool_root
 
-    root = spool_root(unless_auto(spool_dir))
+    root = spool_root(spool_dir)
     spooled = SpooledBenchmark(root / uuid.uuid4().hex)
     spooled.create()
     prune(root)
@@ -59,8 +54,22 @@ def open_spool(spool_dir: str, destination: "Destination") -> "SpooledBenchmark"
     return spooled
 
 
-def measure(spec: "Spec", spooled: "SpooledBenchmark", source: "ModelSource | None") -> Interrupted | None:
-    """Measure until all is decided, or somebody wants an end. *source* is where a model lies that was fetched.
+def measure(
+    spec: "Spec",
+    spooled: "SpooledBenchmark",
+    source: "ModelSource | None",
+    *,
+    progress: "Display",
+    findings: "tuple[Finding, ...]" = (),
+) -> Interrupted | None:
+    """Measure until all is decided, or somebody wants an end.
+
+    Args:
+        spec: what is to be measured.
+        spooled: a created, empty directory of the spool.
+        source: where a model lies that was brought here. None: its reference says that.
+        progress: told of every step, and closed at the end.
+        findings: what is known before it begins, beside what the environment says.
 
     Returns:
         What ended it before its time. None: nothing did.
@@ -69,20 +78,19 @@ def measure(spec: "Spec", spooled: "SpooledBenchmark", source: "ModelSource | No
         RequestError: the model or the device cannot be had as asked; nothing was measured.
         SpoolError: not even the first line could be written.
     """
-    from mlflow_tfexec.cli.progress import make_progress
-    from mlflow_tfexec.cli.request import mode_variables
+    from mlflow_tfexec.benchmarking.request import mode_variables
     from mlflow_tfexec.session.benchmark import run_session
 
-    progress = make_progress()
     try:
         variables = mode_variables(spec)
-        run_session(spec, spooled, progress, variables=variables, findings=_request_findings(), source=source)
+        known = (*findings, *_request_findings())
+        run_session(spec, spooled, progress, variables=variables, findings=known, source=source)
     except SpoolError as error:
         if not spooled.recording_path.exists():
             raise
         say(str(error))
-    except Interrupted as interruption:
-        return interruption
+    except KeyboardInterrupt as interruption:
+        return interruption if isinstance(interruption, Interrupted) else Interrupted("Interrupted.")
     finally:
         progress.close()
     return None
@@ -90,42 +98,22 @@ def measure(spec: "Spec", spooled: "SpooledBenchmark", source: "ModelSource | No
 
 def log(spooled: "SpooledBenchmark", destination: "Destination", *, offline: bool) -> Measured:
     """Judge, and write to MLflow unless *offline*."""
-    from mlflow_tfexec.cli.publish import publish, where_lines
+    from mlflow_tfexec.benchmarking.publish import publish, where_lines
     from mlflow_tfexec.statistics.judge import judge
 
     recording = spooled.load()
     judgement = judge(recording)
     failure: LoggingFailed | None = None
+    logged: LoggedBenchmark | None = None
     where = [("Not logged yet", f"mlflow-tfexec sync {spooled.directory}")]
     if not offline:
-        say("logging to MLflow")
         try:
-            where = where_lines(publish(spooled, recording, judgement, destination))
+            logged = publish(spooled, recording, judgement, destination)
+            where = where_lines(logged)
         except LoggingFailed as error:
             failure = error
     where.append(("Recording", str(spooled.recording_path)))
-    return Measured(recording, judgement, where, failure)
-
-
-def show(measured: Sequence[Measured], report_format: "Format") -> None:
-    """Print one report on all benchmarks, whether MLflow has taken them or not."""
-    from mlflow_tfexec import reports
-    from mlflow_tfexec.cli.output import emit
-
-    entries = [(one.recording, one.judgement) for one in measured]
-    emit(reports.table(entries, where={one.judgement.benchmark_id: one.where for one in measured}), report_format)
-    if report_format.name != "console":
-        for label, text in (line for one in measured for line in one.where):
-            say(f"{label}: {text}")
-
-
-def exit_code(measured: Measured, *, strict: bool) -> int:
-    """Return 0 when the baseline and one more ranked mode were measured (all of them, if *strict*)."""
-    recording, judgement = measured.recording, measured.judgement
-    complete = judgement.has_comparison and recording.end is not None and recording.end.status == "complete"
-    if strict:
-        complete = complete and all(mode.status == "ok" for mode in judgement.modes)
-    return EXIT_DONE if complete and measured.failure is None else EXIT_INCOMPLETE
+    return Measured(recording, judgement, where, failure, logged)
 
 
 def _request_findings() -> "tuple[Finding, ...]":

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mlflow_tfexec.cli.notices import say
+from mlflow_tfexec.benchmarking.notices import say
 from mlflow_tfexec.models import check_loading_options, is_fetched, resolve_reference
 from mlflow_tfexec.protocol import ModelSource
 from mlflow_tfexec.records.spec import Spec
@@ -37,7 +37,7 @@ def fetched(spec: Spec, root: Path, destination: Callable[[], Destination]) -> I
     with place_for_model(root) as directory:
         uri = destination().reachable_uri(os.environ)
         source = fetch_model(spec.model, uri=uri, directory=directory, tell=lambda now: say(download_sentence(now)))
-        check_loading_options(spec.model_copy(update={"model": resolve_reference(source.path)}))
+        check_loading_options(spec.model_copy(update={"model": resolve_reference(str(source.path))}))
         yield source
 
 

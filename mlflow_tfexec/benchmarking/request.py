@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from mlflow_tfexec.cli.shapes import input_shapes
+from mlflow_tfexec.benchmarking.shapes import input_shapes
 from mlflow_tfexec.errors import RequestError
 from mlflow_tfexec.records.spec import BASELINE, PRESETS, Spec
 
@@ -65,17 +65,34 @@ def build_spec(options: RunOptions) -> Spec:
         RequestError: one option cannot be right; the text names it, its value, and what would be.
     """
     from mlflow_tfexec.models import check_loading_options, resolve_reference
+    from mlflow_tfexec.models._given import check_inputs
 
+    spec = read_options(options, count_items=check_inputs)
+    spec = spec.model_copy(update={"model": resolve_reference(options.model)})
+    check_loading_options(spec)
+    return spec
+
+
+def read_options(options: RunOptions, *, count_items: Callable[[str], int | None]) -> Spec:
+    """Check every option but the model, which is taken as it is named, and put them together.
+
+    Args:
+        options: what was asked for.
+        count_items: says how many items the inputs of a name hold. None: that is not known before they are loaded.
+
+    Raises:
+        RequestError: one option cannot be right.
+    """
     task = one_of("task", options.task, TASKS)
     preset_name = one_of("preset", options.preset, tuple(PRESETS))
     preset = PRESETS[preset_name]
     # A number of launches given is a plan without a look in between: all the error is spent at its end.
     looks = preset.looks if _is_auto(options.launches) else (whole("launches", options.launches),)
-    spec = Spec(
+    return Spec(
         modes=_modes(options.modes, task),
         task=task,
         preset=preset_name,
-        **_sizes(options),
+        **_sizes(options, count_items),
         include_transfer=options.include_transfer,
         dtype=one_of("dtype", options.dtype, DTYPES),
         weights=_weights(options.weights),
@@ -95,10 +112,8 @@ def build_spec(options: RunOptions) -> Spec:
         loss=_of_training("loss", options.loss, task),
         optimizer=_of_training("optimizer", options.optimizer, task),
         float64_reference=_float64_reference(options.float64_reference, task),
-        model=resolve_reference(options.model),
+        model=options.model,
     )
-    check_loading_options(spec)
-    return spec
 
 
 def mode_variables(spec: Spec) -> dict[str, Mapping[str, str]]:
@@ -220,10 +235,8 @@ def _number(name: str, text: str, *, least: float, most: float) -> float:
     return value
 
 
-def _sizes(options: RunOptions) -> dict[str, Any]:
+def _sizes(options: RunOptions, count_items: Callable[[str], int | None]) -> dict[str, Any]:
     """Read what defines the size of a call: batch, shape, or inputs that bring their own."""
-    from mlflow_tfexec.models._given import check_inputs
-
     fields: dict[str, Any] = {}
     if not _is_auto(options.batch_size):
         fields |= {"batch_size": whole("batch-size", options.batch_size, most=_MAX_BATCH), "batch_asked": True}
@@ -234,7 +247,7 @@ def _sizes(options: RunOptions) -> dict[str, Any]:
     for option, text in (("input-shape", options.input_shape), ("shapes", options.shapes)):
         if not _is_auto(text):
             raise RequestError(f"--inputs {options.inputs!r} has a shape, so --{option} {text!r} cannot be. Give one.")
-    batch = check_inputs(options.inputs)
+    batch = count_items(options.inputs)
     if batch is not None and fields.get("batch_size", batch) != batch:
         raise RequestError(
             f"--batch-size {options.batch_size} does not fit --inputs {options.inputs!r}, which hold {batch} items. "
