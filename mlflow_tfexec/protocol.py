@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mlflow_tfexec.records.answers import OutputDifference, TrainingFacts
 from mlflow_tfexec.records.findings import Finding
-from mlflow_tfexec.records.recording import Again, InputFacts, LiveObject, ModelOrigin
+from mlflow_tfexec.records.origin import LiveObject, ModelOrigin
+from mlflow_tfexec.records.recording import Again, InputFacts
 from mlflow_tfexec.records.spec import Spec
 
 MARKER = b"\x1etfexec "

@@ -14,7 +14,7 @@ from mlflow_tfexec.records.spec import LIVE_PREFIX, Spec
 if TYPE_CHECKING:
     from mlflow_tfexec.protocol import ModelSource
     from mlflow_tfexec.records.findings import Finding
-    from mlflow_tfexec.records.recording import LiveObject
+    from mlflow_tfexec.records.origin import LiveObject
     from mlflow_tfexec.tracking.destination import Destination
 
 _INPUTS = f"{LIVE_PREFIX}inputs"

@@ -17,7 +17,7 @@ from mlflow_tfexec.models import _unpacking
 from mlflow_tfexec.models._pickles import Pickles
 from mlflow_tfexec.models._private_files import make_private, write_private
 from mlflow_tfexec.protocol import ModelSource
-from mlflow_tfexec.records.recording import LiveObject
+from mlflow_tfexec.records.origin import LiveObject
 
 _MODEL = "live-model.pickle"
 

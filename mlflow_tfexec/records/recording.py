@@ -10,6 +10,7 @@ from pydantic import Field
 from mlflow_tfexec.records.answers import OutputDifference, TrainingFacts
 from mlflow_tfexec.records.findings import Finding
 from mlflow_tfexec.records.line import Line
+from mlflow_tfexec.records.origin import LiveObject, ModelOrigin
 from mlflow_tfexec.records.reference_loads import ReferenceLoad
 from mlflow_tfexec.records.spec import Spec, is_control
 
@@ -48,27 +49,6 @@ class InputFacts(Line):
     dtype: str
     values: str | None = None
     """What the values are, such as `uniform in [0, 255)` or `token ids below 10000`."""
-
-
-class ModelOrigin(Line):
-    """What a reference into MLflow meant when the benchmark began: an alias may move later."""
-
-    uri: str
-    """A reference that will always mean the same model."""
-    flavor: str
-    """MLflow's flavor that it was loaded by."""
-    model_id: str | None = None
-    run_id: str | None = None
-    """The run that logged the model."""
-
-
-class LiveObject(Line):
-    """What a benchmark from Python measured: an object of the calling program, which nothing on disk names."""
-
-    kind: str
-    """`Keras model`, `tf.Module`, `tf.function` or `callable`."""
-    type: str
-    """Qualified name of its class; of a function, its own."""
 
 
 class Header(Line):

@@ -9,7 +9,7 @@ from typing import Any
 
 from mlflow_tfexec.errors import TfexecError, TrackingError
 from mlflow_tfexec.protocol import ModelSource
-from mlflow_tfexec.records.recording import ModelOrigin
+from mlflow_tfexec.records.origin import ModelOrigin
 from mlflow_tfexec.tracking.connection import REACHING, TRANSFERRING, connect, quiet, reason
 from mlflow_tfexec.tracking.credentials import without_credentials
 from mlflow_tfexec.tracking.downloading import Tell, download, download_told, say_nothing

@@ -11,7 +11,7 @@ import pytest
 from mlflow_tfexec.models import load_model
 from mlflow_tfexec.models._imports import import_named
 from mlflow_tfexec.protocol import ModelSource
-from mlflow_tfexec.records.recording import ModelOrigin
+from mlflow_tfexec.records.origin import ModelOrigin
 from mlflow_tfexec.records.spec import Spec
 
 pytestmark = pytest.mark.tf

@@ -4,7 +4,8 @@ from dataclasses import replace
 import pytest
 from recordings import make_recording
 
-from mlflow_tfexec.records.recording import Block, End, Health, ModeLine, ModelOrigin, Recording
+from mlflow_tfexec.records.origin import ModelOrigin
+from mlflow_tfexec.records.recording import Block, End, Health, ModeLine, Recording
 from mlflow_tfexec.statistics.judge import judge
 from mlflow_tfexec.tracking import content, keys
 

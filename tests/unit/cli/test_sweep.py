@@ -11,7 +11,7 @@ from mlflow_tfexec.cli import app
 from mlflow_tfexec.cli.sweep import sibling
 from mlflow_tfexec.errors import LoggingFailed, TrackingError
 from mlflow_tfexec.protocol import ModelSource
-from mlflow_tfexec.records.recording import ModelOrigin
+from mlflow_tfexec.records.origin import ModelOrigin
 from mlflow_tfexec.spool import spooled
 from mlflow_tfexec.tracking import destination as destinations
 from mlflow_tfexec.tracking.destination import Destination

@@ -3,7 +3,7 @@
 from recordings import make_recording
 
 from mlflow_tfexec.records.differences import differences
-from mlflow_tfexec.records.recording import ModelOrigin
+from mlflow_tfexec.records.origin import ModelOrigin
 
 MACHINE = {
     "tensorflow": {"version": "2.19.0", "device": "GPU:0", "cuda_version": "12.5.1"},

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from recordings import make_recording
 
 from mlflow_tfexec.records.judgement import Comparison
-from mlflow_tfexec.records.recording import End, ModeLine, ModelOrigin
+from mlflow_tfexec.records.origin import ModelOrigin
+from mlflow_tfexec.records.recording import End, ModeLine
 from mlflow_tfexec.reports import _numbers, table
 from mlflow_tfexec.reports._facts import facts, machine
 from mlflow_tfexec.reports._pairs import matrix
