@@ -2,10 +2,14 @@
 
 History of SCHEMA_VERSION:
 1. One parent run (kind `benchmark`), one child per mode (kind `mode`); the names below. Added since, without a change
-   to these: a run of kind `report`, which holds what was said about benchmarks and none itself.
+   to these: a run of kind `report`, which holds what was said about benchmarks and none itself; the tag
+   `tfexec.gpu.driver_cuda`; environment tags on runs that are no benchmarks, which have no `tfexec.kind`.
 """
 
 SCHEMA_VERSION = 1
+
+PREFIX = "tfexec."
+"""All our tags begin with it."""
 
 # Tags on parent and children.
 SCHEMA = "tfexec.schema_version"
@@ -25,6 +29,8 @@ CUDNN_VERSION = "tfexec.cudnn.version"
 DEVICE = "tfexec.device"
 GPU_NAME = "tfexec.gpu.name"
 GPU_DRIVER = "tfexec.gpu.driver"
+GPU_DRIVER_CUDA = "tfexec.gpu.driver_cuda"
+"""The newest CUDA that the driver supports; CUDA_VERSION is the one that TensorFlow was built with."""
 GPU_COMPUTE_CAPABILITY = "tfexec.gpu.compute_capability"
 GPU_MEMORY_MB = "tfexec.gpu.memory_mb"
 GPU_UUID = "tfexec.gpu.uuid"
@@ -76,6 +82,17 @@ MODE_METRICS = (
     "numerics/max_abs_error",
 )
 """Summary metrics of a child, all at step 0."""
+
+
+HEADLINE_PREFIX = "tfexec/"
+HEADLINE_METRICS = (
+    "latency_ms/median",
+    "throughput/items_per_s",
+    "speedup/vs_eager",
+    "speedup/ci95_low",
+    "speedup/ci95_high",
+)
+"""Of MODE_METRICS, what a run that is no benchmark takes over of one, as `tfexec/<metric>/<mode>`."""
 
 
 def parent_speedup(mode: str) -> str:
