@@ -135,9 +135,12 @@ def _measure(reference: str, dataset: Any, options: dict[str, Any]) -> "Benchmar
     try:
         return benchmark(reference, _features(dataset), **options)
     except RequestError as error:
-        if "input" not in str(error):
+        text = str(error)
+        if "input" not in text:
             raise
-        raise RequestError(f"{error}\n{_FEATURES_ARE_INPUTS}") from None
+        # Two lines at most.
+        between = " " if "\n" in text else "\n"
+        raise RequestError(f"{text}{between}{_FEATURES_ARE_INPUTS}") from None
 
 
 def _features(dataset: Any) -> Any:
