@@ -21,10 +21,11 @@ def attach(
 ) -> "Attached":
     """Write a benchmark's headline to a run or model that exists, and the target's name to the benchmark's run.
 
-    A run gets the metrics `tfexec/latency_ms/<mode>` and `tfexec/speedup/<mode>_vs_eager` of the ranked modes; every
-    target gets the tags `tfexec.fastest`, `tfexec.speedup`, `tfexec.best_set`, `tfexec.ordering`,
-    `tfexec.benchmark_id`, `tfexec.benchmark_run_id`, `tfexec.attached` and `tfexec.attachment`. Where no mode is proven
-    fastest, the first two are absent. The status of a run stays as it is. The same benchmark twice changes nothing.
+    A run gets the metrics `tfexec/latency_ms/<mode>` and `tfexec/speedup/<mode>_vs_eager` of the ranked modes, and so
+    does a LoggedModel, whose metrics MLflow keeps in a run: here the benchmark's own. Every target gets the tags
+    `tfexec.fastest`, `tfexec.speedup`, `tfexec.best_set`, `tfexec.ordering`, `tfexec.benchmark_id`,
+    `tfexec.benchmark_run_id`, `tfexec.attached` and `tfexec.attachment`. Where no mode is proven fastest, the first two
+    are absent. The status of a run stays as it is. The same benchmark twice changes nothing.
 
     Args:
         benchmark: what `benchmark` returned, a recording, the path of one, or a run id of a benchmark or of one of its

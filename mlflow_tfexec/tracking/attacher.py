@@ -101,12 +101,12 @@ def attach_to(
         run_id=run_id,
         now=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         held_tags=target.tags,
-        held_metrics=target.metrics,
+        held_metrics=target.metrics(run_id),
     )
     if change.replaced and not force:
         raise RequestError(_is_taken(target, change, prefix))
     with quiet(TRANSFERRING, uri), _resumable(target, asked.tracking_uri, uri):
-        _write(target, change, time_ms)
+        _write(target, change, time_ms, run_id)
         if link is not None:
             client.set_tag(run_id, keys.ATTACHED_TO, link, synchronous=True)
     return Attached(
@@ -203,11 +203,11 @@ def _is_taken(target: Target, change: Change, prefix: str) -> str:
     )
 
 
-def _write(target: Target, change: Change, time_ms: int) -> None:
+def _write(target: Target, change: Change, time_ms: int, run_id: str | None) -> None:
     for key in change.deleted:
         target.delete_tag(key)
     if change.metrics:
-        target.log_metrics(change.metrics, time_ms)
+        target.log_metrics(change.metrics, time_ms, run_id)
     if change.tags:
         target.set_tags(change.tags)
 

@@ -1,6 +1,7 @@
 """What a benchmark says on something that is not ours: its tags and metrics, and what they would change. Pure."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -171,7 +172,8 @@ def plan(
     figures = {} if held_metrics is None else metrics(attachment, prefix)
     held = held_metrics or {}
     replaced = {key: f"{held[key]:g}" for key, value in figures.items() if key in held and held[key] != value}
-    beginnings = (keys.attached_latency(prefix, ""), f"{prefix}/speedup/")
+    # Deeper names are those of `mlflow.models.evaluate`.
+    alike = re.compile(f"{re.escape(prefix)}/(latency_ms/[^/]+|speedup/[^/]+_vs_eager)")
     # In this order: what says that all is there, the time of it, the rest.
     gone = (last, time, *(key for key in lost if key != last)) if lost else ()
     return Change(
@@ -179,7 +181,7 @@ def plan(
         tags={key: text for key, text in wanted.items() if key in gone or held_tags.get(key) != text},
         metrics={key: value for key, value in figures.items() if held.get(key) != value},
         replaced=lost | replaced,
-        left=tuple(key for key in held if key.startswith(beginnings) and key not in figures),
+        left=tuple(key for key in held if alike.fullmatch(key) and key not in figures),
     )
 
 

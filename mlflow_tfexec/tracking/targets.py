@@ -22,11 +22,10 @@ class Target(Protocol):
     def tags(self) -> Mapping[str, str]:
         """Its tags."""
 
-    @property
-    def metrics(self) -> Mapping[str, float] | None:
-        """Its metrics, the latest value of each. None: it takes none."""
+    def metrics(self, benchmark_run: str | None) -> Mapping[str, float] | None:
+        """Give its metrics, the latest value of each. None: it takes none of a benchmark with this run."""
 
-    def log_metrics(self, metrics: Mapping[str, float], time_ms: int) -> None:
+    def log_metrics(self, metrics: Mapping[str, float], time_ms: int, benchmark_run: str | None) -> None:
         """Write metrics so that they are the latest."""
 
     def set_tags(self, tags: Mapping[str, str]) -> None:
@@ -44,9 +43,13 @@ class RunTarget:
         self.run_id = str(run.info.run_id)
         self.uri = f"{_RUN_PREFIX}{self.run_id}"
         self.tags: Mapping[str, str] = dict(run.data.tags)
-        self.metrics: Mapping[str, float] | None = dict(run.data.metrics)
+        self._metrics: Mapping[str, float] = dict(run.data.metrics)
 
-    def log_metrics(self, metrics: Mapping[str, float], time_ms: int) -> None:
+    def metrics(self, benchmark_run: str | None) -> Mapping[str, float] | None:  # noqa: ARG002 - the target's own run takes them
+        """Give its metrics, the latest value of each."""
+        return self._metrics
+
+    def log_metrics(self, metrics: Mapping[str, float], time_ms: int, benchmark_run: str | None) -> None:  # noqa: ARG002 - the target's own run takes them
         """Write each metric behind its earlier points: the latest is the one of the highest step."""
         from mlflow.entities import Metric
 
@@ -65,23 +68,36 @@ class RunTarget:
         self._client.delete_tag(self.run_id, key)
 
     def _next_step(self, key: str) -> int:
-        if key not in (self.metrics or {}):
+        if key not in self._metrics:
             return 0
         return 1 + max((int(point.step) for point in self._client.get_metric_history(self.run_id, key)), default=-1)
 
 
 class LoggedModelTarget:
-    """A LoggedModel. Its metrics would be points of a run that is not its own, so that it gets tags alone."""
+    """A LoggedModel. MLflow keeps its metrics as points of a run: here of the benchmark's own, if that is known."""
 
     def __init__(self, client: Any, model: Any) -> None:
         self._client = client
         self._model_id = str(model.model_id)
         self.uri = f"{MODEL_PREFIX}{self._model_id}"
         self.tags: Mapping[str, str] = dict(model.tags)
-        self.metrics: Mapping[str, float] | None = None
+        points = sorted(model.metrics or (), key=lambda point: (point.step, point.timestamp))
+        self._latest = {str(point.key): point for point in points}
 
-    def log_metrics(self, metrics: Mapping[str, float], time_ms: int) -> None:
-        """Take none."""
+    def metrics(self, benchmark_run: str | None) -> Mapping[str, float] | None:
+        """Give its metrics, the latest value of each. None: there is no run that could hold them."""
+        if benchmark_run is None:
+            return None
+        return {key: float(point.value) for key, point in self._latest.items()}
+
+    def log_metrics(self, metrics: Mapping[str, float], time_ms: int, benchmark_run: str | None) -> None:
+        """Write each metric behind its earlier points, into the run of the benchmark."""
+        from mlflow.entities import Metric
+
+        named = {"model_id": self._model_id, "run_id": benchmark_run}
+        steps = {key: int(self._latest[key].step) + 1 if key in self._latest else 0 for key in metrics}
+        points = [Metric(key, value, time_ms, steps[key], **named) for key, value in metrics.items()]
+        self._client.log_batch(benchmark_run, metrics=points, synchronous=True)
 
     def set_tags(self, tags: Mapping[str, str]) -> None:
         """Set all tags in one request."""
@@ -100,9 +116,12 @@ class VersionTarget:
         self._place = (str(version.name), str(version.version))
         self.uri = f"{MODEL_PREFIX}{'/'.join(self._place)}"
         self.tags: Mapping[str, str] = dict(version.tags)
-        self.metrics: Mapping[str, float] | None = None
 
-    def log_metrics(self, metrics: Mapping[str, float], time_ms: int) -> None:
+    def metrics(self, benchmark_run: str | None) -> Mapping[str, float] | None:  # noqa: ARG002 - there are none
+        """Give None: there are none."""
+        return None
+
+    def log_metrics(self, metrics: Mapping[str, float], time_ms: int, benchmark_run: str | None) -> None:
         """Take none."""
 
     def set_tags(self, tags: Mapping[str, str]) -> None:

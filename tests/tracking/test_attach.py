@@ -113,6 +113,34 @@ def test_a_training_run_gets_metrics_and_tags_and_is_otherwise_as_it_was(client,
     assert after.data.params == {}
 
 
+def test_logged_models_get_metrics_that_a_search_finds_each_its_own(client, logged, experiment, model):
+    run_id = logged().run_id
+    twin = f"models:/{client.create_logged_model(experiment, name='twin').model_id}"
+    for one in (model, twin, model):
+        mlflow_tfexec.attach(run_id, one)
+    judgement = judge(make_recording(TIMES_MS, benchmark_id=A))
+    wanted = judgement.mode("xla").speedup.ratio
+
+    found = client.search_logged_models([experiment], "metrics.`tfexec/speedup/xla_vs_eager` > 1.5")
+    assert {f"models:/{one.model_id}" for one in found} == {model, twin}
+    for one in found:
+        [point] = [point for point in one.metrics if point.key == "tfexec/speedup/xla_vs_eager"]
+        assert (point.value, point.run_id, point.step) == (wanted, run_id, 0)
+    assert client.get_run(run_id).info.status == "FINISHED"
+
+
+def test_metrics_of_a_logged_model_that_were_forced_are_the_latest(client, logged, model):
+    mlflow_tfexec.attach(logged().run_id, model)
+    other = logged(B, {"eager": 20.0, "graph": 4.0}).run_id
+    attached = mlflow_tfexec.attach(other, model, force=True)
+    points = client.get_logged_model(model.removeprefix("models:/")).metrics
+    latest = max((point for point in points if point.key == "tfexec/latency_ms/eager"), key=lambda point: point.step)
+
+    assert (latest.run_id, latest.value) == (other, pytest.approx(20, rel=0.1))
+    assert attached.left == ("tfexec/latency_ms/xla", "tfexec/speedup/xla_vs_eager")
+    assert not mlflow_tfexec.attach(other, model).changed
+
+
 def test_every_target_says_which_mode_to_use_and_is_linked_both_ways(client, logged, target, tags_of):
     run_id = logged().run_id
     attached = mlflow_tfexec.attach(run_id, target)
