@@ -1,5 +1,6 @@
 """What is named on the command line, found: a benchmark by its run id or by the path of its recording."""
 
+import os.path
 from typing import TYPE_CHECKING
 
 from mlflow_tfexec.benchmarking.request import unless_auto
@@ -20,7 +21,10 @@ def load_reference(reference: str, *, tracking_uri: str) -> "Recording":
         RecordingError: there is no such benchmark, or its recording is not readable.
         TrackingError: the store does not answer.
     """
-    from mlflow_tfexec.benchmarking.attaching import find
+    if os.path.exists(reference):  # noqa: PTH110 - Path.exists raises for a name that is too long
+        from mlflow_tfexec.records.codec import load_recording
 
-    recording, _ = find(reference, tracking_uri=unless_auto(tracking_uri))
-    return recording
+        return load_recording(reference)
+    from mlflow_tfexec.tracking.reader import find_recording
+
+    return find_recording(reference, tracking_uri=unless_auto(tracking_uri))
