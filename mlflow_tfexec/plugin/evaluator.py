@@ -4,6 +4,7 @@ MLflow loads this module with the first `evaluate` of a process, whoever calls i
 """
 
 import inspect
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from mlflow_tfexec.api.result import Benchmark
 
 MODEL_TYPE = "tfexec"
+
+_logger = logging.getLogger(__name__)
 
 # Whoever says one of these says what the inputs are.
 _SAY_INPUTS = frozenset({"inputs", "input_shape", "batch_size"})
@@ -67,6 +70,8 @@ class ExecutionModeEvaluator(ModelEvaluator):  # type: ignore[misc]  # MLflow is
         options = _checked(evaluator_config or {})
         _refuse_extras(others)
         result = _measure(_reference(model), dataset, options)
+        if result.logging_error is not None:
+            _logger.warning("%s", result.logging_error)
         metrics = headline_metrics(result.recording, result.judgement)
         if not metrics:
             raise TfexecError(
