@@ -31,8 +31,8 @@ _FEATURES_ARE_INPUTS = (
 class ExecutionModeEvaluator(ModelEvaluator):  # type: ignore[misc]  # MLflow is Any to mypy
     """Measures a logged Keras or TensorFlow model in its ways of executing, as `mlflow_tfexec.benchmark` does.
 
-    The benchmark's run becomes a child of the run of the evaluation. That run, and the LoggedModel through it, get
-    `tfexec/<metric>/<mode>`.
+    The benchmark's run becomes a child of the run of the evaluation. That run, and the LoggedModel through it, get the
+    metrics that `attach` would write.
     """
 
     @classmethod
@@ -65,14 +65,15 @@ class ExecutionModeEvaluator(ModelEvaluator):  # type: ignore[misc]  # MLflow is
         Raises:
             RequestError: something asked for cannot be right. TfexecError: no mode could be measured.
         """
-        from mlflow_tfexec.tracking.content import headline_metrics
+        from mlflow_tfexec.tracking import attachment, keys
 
         options = _checked(evaluator_config or {})
         _refuse_extras(others)
         result = _measure(_reference(model), dataset, options)
         if result.logging_error is not None:
             _logger.warning("%s", result.logging_error)
-        metrics = headline_metrics(result.recording, result.judgement)
+        said = attachment.describe(result.recording, result.judgement)
+        metrics = attachment.metrics(said, keys.ATTACH_PREFIX)
         if not metrics:
             raise TfexecError(
                 f"No mode of {result.judgement.model} could be measured.\n"

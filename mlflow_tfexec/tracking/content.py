@@ -131,16 +131,6 @@ def benchmark_metrics(judgement: Judgement) -> dict[str, float]:
     }
 
 
-def headline_metrics(recording: Recording, judgement: Judgement) -> dict[str, float]:
-    """Give what a run that is no benchmark takes over of one: `tfexec/<metric>/<mode>` for each measured mode."""
-    return {
-        f"{keys.HEADLINE_PREFIX}{name}/{summary.mode}": value
-        for summary in judgement.modes
-        for name, value in mode_metrics(recording, judgement, summary.mode).items()
-        if name in keys.HEADLINE_METRICS
-    }
-
-
 def latency_samples(recording: Recording, mode: str) -> list[tuple[int, float]]:
     """Give (index, milliseconds) of the calls of *mode* that count, in measured order.
 

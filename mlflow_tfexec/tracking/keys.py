@@ -120,17 +120,6 @@ MODE_METRICS = (
 """Summary metrics of a child, all at step 0."""
 
 
-HEADLINE_PREFIX = "tfexec/"
-HEADLINE_METRICS = (
-    "latency_ms/median",
-    "throughput/items_per_s",
-    "speedup/vs_eager",
-    "speedup/ci95_low",
-    "speedup/ci95_high",
-)
-"""Of MODE_METRICS, what a run that is no benchmark takes over of one, as `tfexec/<metric>/<mode>`."""
-
-
 def parent_speedup(mode: str) -> str:
     """Name the parent's metric that holds the speed-up of *mode*."""
     return f"speedup/{mode}_vs_eager"
