@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 from mlflow_tfexec._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from mlflow_tfexec.api.attaching import attach as attach
+    from mlflow_tfexec.api.attaching import pull as pull
     from mlflow_tfexec.api.benchmark import benchmark as benchmark
     from mlflow_tfexec.api.logging import log_to_mlflow as log_to_mlflow
     from mlflow_tfexec.api.result import Benchmark as Benchmark
@@ -18,13 +20,25 @@ _PUBLIC = {
     "Benchmark": "mlflow_tfexec.api.result",
     "Judgement": "mlflow_tfexec.records.judgement",
     "Recording": "mlflow_tfexec.records.recording",
+    "attach": "mlflow_tfexec.api.attaching",
     "benchmark": "mlflow_tfexec.api.benchmark",
     "judge": "mlflow_tfexec.statistics.judge",
     "load_recording": "mlflow_tfexec.records.codec",
     "log_to_mlflow": "mlflow_tfexec.api.logging",
+    "pull": "mlflow_tfexec.api.attaching",
 }
 
-__all__ = ["Benchmark", "Judgement", "Recording", "benchmark", "judge", "load_recording", "log_to_mlflow"]
+__all__ = [
+    "Benchmark",
+    "Judgement",
+    "Recording",
+    "attach",
+    "benchmark",
+    "judge",
+    "load_recording",
+    "log_to_mlflow",
+    "pull",
+]
 
 
 def __getattr__(name: str) -> Any:

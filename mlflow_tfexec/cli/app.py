@@ -18,7 +18,7 @@ from mlflow_tfexec.errors import (
 )
 
 # Each command is a module of the same name with a function `command`; its heavy imports are inside the function.
-_COMMANDS = ("run", "runs", "report", "compare", "check", "export", "sync", "modes", "doctor")
+_COMMANDS = ("run", "runs", "report", "compare", "check", "export", "sync", "attach", "pull", "modes", "doctor")
 
 
 def _version(value: bool) -> None:

@@ -20,3 +20,5 @@ RelativeToOption = Annotated[
 RunIdsUriOption = Annotated[
     str, typer.Option("--tracking-uri", help="Where run ids are looked up; auto: MLflow's own setting.")
 ]
+StoreUriOption = Annotated[str, typer.Option("--tracking-uri", help="MLflow store; auto: MLflow's own setting.")]
+PrefixOption = Annotated[str, typer.Option("--prefix", help="What the names of tags and metrics begin with.")]

@@ -97,7 +97,7 @@ def describe_gpus(facts: GpuFacts, environ: Mapping[str, str]) -> dict[str, Any]
 def package_versions() -> dict[str, str]:
     """Find the installed versions of what takes part in a benchmark, by distribution name. Imports none of it."""
     names = {*_TENSORFLOW_PACKAGES, *_OTHER_PACKAGES, *_cuda_wheels()}
-    versions = {name: _version(name) for name in sorted(names)}
+    versions = {name: package_version(name) for name in sorted(names)}
     known = {name: version for name, version in versions.items() if version is not None}
     # Our own is known also where we run from a checkout.
     return {**known, "mlflow-tfexec": __version__}
@@ -206,7 +206,13 @@ def _cuda_wheels() -> list[str]:
     return names
 
 
-def _version(package: str) -> str | None:
+def tensorflow_version() -> str | None:
+    """Find the version of the installed TensorFlow, whatever its package is called. None: there is none."""
+    return next((version for name in _TENSORFLOW_PACKAGES if (version := package_version(name))), None)
+
+
+def package_version(package: str) -> str | None:
+    """Find the installed version of a package by its distribution name. None: it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -70,6 +70,10 @@ REPORTING = Purpose(
     otherwise="or leave out --log",
     elsewhere="keep this report elsewhere with `--tracking-uri sqlite:///mlflow.db`",
 )
+ATTACHING = Purpose(
+    otherwise="and run the command again",
+    elsewhere="name another store with --tracking-uri",
+)
 
 
 @contextmanager

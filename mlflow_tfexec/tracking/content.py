@@ -201,6 +201,7 @@ def _common_tags(recording: Recording) -> dict[str, Any]:
         **{tag: _fact(environment, *path) for tag, path in _FACTS.items()},
         **{tag: _fact(gpu, name) for tag, name in _GPU_FACTS.items()},
         keys.GPU_DRIVER: _fact(environment, "gpu_driver", "version") if gpu else None,
+        keys.GPU_DRIVER_CUDA: _fact(environment, "gpu_driver", "cuda_version") if gpu else None,
     }
 
 

@@ -167,7 +167,9 @@ def _experiment_of_run(client: Any, run_id: str) -> str:
 def holding(tags: Mapping[str, str]) -> str | None:
     """Say what of ours a run with these tags holds, in words. None: nothing."""
     if keys.BENCHMARK_ID in tags:
-        return f"benchmark {tags[keys.BENCHMARK_ID]}"
+        # A run that a benchmark was attached to has its id, and is of no kind.
+        what = "benchmark" if keys.KIND in tags else "the attached values of benchmark"
+        return f"{what} {tags[keys.BENCHMARK_ID]}"
     return "a report" if tags.get(keys.KIND) == keys.KIND_REPORT else None
 
 

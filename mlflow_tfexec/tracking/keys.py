@@ -2,10 +2,15 @@
 
 History of SCHEMA_VERSION:
 1. One parent run (kind `benchmark`), one child per mode (kind `mode`); the names below. Added since, without a change
-   to these: a run of kind `report`, which holds what was said about benchmarks and none itself.
+   to these: a run of kind `report`, which holds what was said about benchmarks and none itself; the tag
+   `tfexec.gpu.driver_cuda`; environment tags on runs that are no benchmarks, which have no `tfexec.kind`; what `attach`
+   writes to runs and models that are not ours, and the tag `tfexec.attached_to` on the parent.
 """
 
 SCHEMA_VERSION = 1
+
+PREFIX = "tfexec."
+"""All our tags begin with it."""
 
 # Tags on parent and children.
 SCHEMA = "tfexec.schema_version"
@@ -25,6 +30,8 @@ CUDNN_VERSION = "tfexec.cudnn.version"
 DEVICE = "tfexec.device"
 GPU_NAME = "tfexec.gpu.name"
 GPU_DRIVER = "tfexec.gpu.driver"
+GPU_DRIVER_CUDA = "tfexec.gpu.driver_cuda"
+"""The newest CUDA that the driver supports; CUDA_VERSION is the one that TensorFlow was built with."""
 GPU_COMPUTE_CAPABILITY = "tfexec.gpu.compute_capability"
 GPU_MEMORY_MB = "tfexec.gpu.memory_mb"
 GPU_UUID = "tfexec.gpu.uuid"
@@ -44,6 +51,41 @@ LOGGED = "tfexec.logged"
 # Tag on a report only.
 BENCHMARK_IDS = "tfexec.benchmark_ids"
 """The ids of the benchmarks that it is about, separated by commas; it ends in `…` where there are more."""
+
+# Tag on the parent of a benchmark that was attached to something.
+ATTACHED_TO = "tfexec.attached_to"
+"""JSON list of the targets, such as `["runs:/…", "models:/net/3"]`, in the order in which they were attached to."""
+
+# Tags on what a benchmark is attached to, each behind a prefix and a dot.
+ATTACH_PREFIX = "tfexec"
+ATTACHED_BENCHMARK_ID = "benchmark_id"
+ATTACHED_RUN_ID = "benchmark_run_id"
+"""The benchmark's own run. Absent: it was attached from a recording."""
+ATTACHED_FASTEST = "fastest"
+ATTACHED_BEST_SET = "best_set"
+"""Modes separated by commas: the truly fastest is among them."""
+ATTACHED_SPEEDUP = "speedup"
+"""Of the fastest mode over eager, as a plain number. Absent where no mode is proven fastest."""
+ATTACHED_ORDERING = "ordering"
+ATTACHED_TIME = "attached"
+ATTACHED_CONTENT = "attachment"
+"""What `pull` gives, as JSON. The last one to be set: a target that has it has all."""
+
+
+def attached_tag(prefix: str, name: str) -> str:
+    """Name a tag on what a benchmark is attached to."""
+    return f"{prefix}.{name}"
+
+
+def attached_latency(prefix: str, mode: str) -> str:
+    """Name the metric that holds the median time of one call of *mode*, in milliseconds."""
+    return f"{prefix}/latency_ms/{mode}"
+
+
+def attached_speedup(prefix: str, mode: str) -> str:
+    """Name the metric that holds the speed-up of *mode*."""
+    return f"{prefix}/{parent_speedup(mode)}"
+
 
 KIND_BENCHMARK = "benchmark"
 KIND_MODE = "mode"

@@ -21,6 +21,8 @@ _MODEL_ID_PREFIX = "models:/m-"
 # MLflow's words for: there is no such thing.
 _ABSENT = frozenset({"RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE", "NOT_FOUND"})
 
+MODEL_PREFIX = "models:/"
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -73,9 +75,9 @@ def _locate(client: Any, reference: str) -> _Place:
         run_id = reference.split("/")[1]
         client.get_run(run_id)
         return _Place(uri=reference, root=reference, run_id=run_id)
-    if reference.startswith(_MODEL_ID_PREFIX) and reference.count("/") == 1:
+    if is_logged_model(reference):
         return _logged_model(client, reference)
-    version = _version(client, reference.removeprefix("models:/"))
+    version = find_version(client, reference.removeprefix(MODEL_PREFIX))
     uri = f"models:/{version.name}/{version.version}"
     model_id = getattr(version, "model_id", None)
     source = f"models:/{model_id}" if model_id else str(version.source)
@@ -92,7 +94,23 @@ def _logged_model(client: Any, reference: str) -> _Place:
     )
 
 
-def _version(client: Any, name_and_version: str) -> Any:
+def is_logged_model(reference: str) -> bool:
+    """Say whether a reference names a LoggedModel by its id, `models:/m-…`, and no version of a registered model."""
+    return reference.startswith(_MODEL_ID_PREFIX) and reference.count("/") == 1
+
+
+def has_no_model(error: Exception) -> bool:
+    """Say whether MLflow answered that there is no such model, version or alias."""
+    return getattr(error, "error_code", None) in _ABSENT and not str(error).startswith("API request")
+
+
+def find_version(client: Any, name_and_version: str) -> Any:
+    """Find a registered version by `name/version`, `name/latest` or `name@alias`.
+
+    Raises:
+        TrackingError: the model has no versions.
+        Exception: MLflow's own, where there is no such model, version or alias.
+    """
     name, at, alias = name_and_version.partition("@")
     if at:
         return client.get_model_version_by_alias(name, alias)
@@ -181,8 +199,7 @@ def _told(reference: str, uri: str) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 - store plugins, SQL drivers and HTTP raise types of their own
         shown, why = without_credentials(uri), reason(error, uri)
-        is_absent = getattr(error, "error_code", None) in _ABSENT and not str(error).startswith("API request")
-        if is_absent or isinstance(error, FileNotFoundError):
+        if has_no_model(error) or isinstance(error, FileNotFoundError):
             raise TrackingError(
                 f"No model {reference!r} in the MLflow store at {shown}: {why}.\n"
                 "Correct its name, version, alias or id, or name another store with --tracking-uri."

@@ -16,8 +16,6 @@ NEWEST_FIRST = ("attributes.start_time DESC",)
 # Rows per request: a run of ours with its description is up to some 20 kB.
 _LARGEST_PAGE = 500
 
-_PREFIX = "tfexec."
-
 
 @dataclass(frozen=True)
 class FoundBenchmark:
@@ -207,7 +205,7 @@ def _by_benchmark(runs: Sequence[Any]) -> dict[str, list[Any]]:
 def _found(copies: Sequence[Any], experiments: Mapping[str, str]) -> FoundBenchmark:
     """Describe one benchmark, by a completely written run of it if there is one."""
     run = min(copies, key=lambda run: keys.LOGGED not in run.data.tags)
-    tags = {key: value for key, value in run.data.tags.items() if key.startswith(_PREFIX)}
+    tags = {key: value for key, value in run.data.tags.items() if key.startswith(keys.PREFIX)}
     return FoundBenchmark(
         run_id=run.info.run_id,
         benchmark_id=tags.get(keys.BENCHMARK_ID),

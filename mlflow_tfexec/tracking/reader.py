@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,22 @@ _PATH = f"{keys.ARTIFACT_DIRECTORY}/{keys.RECORDING_FILE}"
 _ASKED_BY_RUN = "dbfs:"
 
 
+@dataclass(frozen=True)
+class FoundRecording:
+    """A recording and the run that it was in."""
+
+    run_id: str
+    """The benchmark's own run, the parent."""
+    recording: Recording
+
+
 def find_recording(reference: str, *, tracking_uri: str | None) -> Recording:
-    """Download the recording of a benchmark.
+    """Download the recording of a benchmark: that of `find_logged`, which says what is raised."""
+    return find_logged(reference, tracking_uri=tracking_uri).recording
+
+
+def find_logged(reference: str, *, tracking_uri: str | None) -> FoundRecording:
+    """Find the run of a benchmark and download its recording.
 
     Args:
         reference: run id of the parent or of one of its modes.
@@ -51,7 +66,8 @@ def find_recording(reference: str, *, tracking_uri: str | None) -> Recording:
             run = _run(client, run.data.tags[keys.PARENT_RUN_ID], store=asked.tracking_uri)
     if run.data.tags.get(keys.KIND) != keys.KIND_BENCHMARK:
         raise RecordingError(f"Run {reference!r} is no benchmark: {_what_it_is(run.data.tags)}")
-    return _read(run.info.run_id, run.info.artifact_uri, uri)
+    run_id = str(run.info.run_id)
+    return FoundRecording(run_id, _read(run_id, run.info.artifact_uri, uri))
 
 
 def read_recording(found: FoundBenchmark, *, tracking_uri: str | None) -> Recording:

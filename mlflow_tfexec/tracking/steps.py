@@ -29,10 +29,14 @@ def experiment_id(client: Any, destination: Destination) -> str:
 
 
 def origin_tags() -> dict[str, str]:
-    """Give MLflow's own tags of who ran what from where, without credentials."""
+    """Give MLflow's own tags of who ran what from where, without credentials.
+
+    Ours of this machine are left out: a benchmark may have been measured on another one, and a report on none.
+    """
     from mlflow.tracking.context.registry import resolve_tags
 
-    return {key: strip_userinfo(str(value)) for key, value in resolve_tags().items()}
+    tags = {key: value for key, value in resolve_tags().items() if not key.startswith(keys.PREFIX)}
+    return {key: strip_userinfo(str(value)) for key, value in tags.items()}
 
 
 def write_artifacts(client: Any, run_id: str, artifacts: Mapping[str, bytes]) -> None:

@@ -125,7 +125,8 @@ def _resumed_run(client: Any, destination: Destination, recording: Recording) ->
             f"Run {destination.run_id!r} is deleted. Restore it in MLflow, then run `mlflow-tfexec sync`."
         )
     held = holding(run.data.tags)
-    if held is not None and run.data.tags.get(keys.BENCHMARK_ID) != recording.header.benchmark_id:
+    mine = (keys.KIND_BENCHMARK, recording.header.benchmark_id)
+    if held is not None and (run.data.tags.get(keys.KIND), run.data.tags.get(keys.BENCHMARK_ID)) != mine:
         raise LoggingFailed(f"Run {destination.run_id!r} already holds {held}; this benchmark was not written.")
     return run
 

@@ -85,10 +85,12 @@ def test_a_run_that_does_not_exist_is_deleted_or_is_taken_is_refused(store):
     experiment = asked.get_experiment_by_name("mine").experiment_id
     deleted = asked.create_run(experiment).info.run_id
     asked.delete_run(deleted)
-    taken = asked.create_run(experiment, tags={"tfexec.benchmark_id": "abc"}).info.run_id
+    taken = asked.create_run(experiment, tags={"tfexec.benchmark_id": "abc", "tfexec.kind": "benchmark"}).info.run_id
+    attached = asked.create_run(experiment, tags={"tfexec.benchmark_id": "abc"}).info.run_id
     refused("'0123' .* does not exist", tracking_uri=store, environ={"MLFLOW_RUN_ID": "0123"})
     refused("is deleted", tracking_uri=store, environ={"MLFLOW_RUN_ID": deleted})
     refused("already holds benchmark abc", tracking_uri=store, environ={"MLFLOW_RUN_ID": taken})
+    refused("the attached values of benchmark abc", tracking_uri=store, environ={"MLFLOW_RUN_ID": attached})
 
 
 def test_a_folder_of_files_is_refused_with_the_way_out(tmp_path):

@@ -107,11 +107,13 @@ def test_help_lists_the_commands(capsys, arguments):
     assert app.run(arguments) == 0
 
     help_ = capsys.readouterr().out
-    for command in ("run", "runs", "report", "compare", "check", "export", "sync", "modes", "doctor"):
+    for command in ("run", "runs", "report", "compare", "check", "export", "sync", "attach", "pull", "modes", "doctor"):
         assert f"\n  {command} " in help_
 
 
-@pytest.mark.parametrize("command", ["run", "runs", "report", "compare", "check", "export", "sync", "modes", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["run", "runs", "report", "compare", "check", "export", "sync", "attach", "pull", "modes", "doctor"]
+)
 def test_every_command_has_help_that_begins_with_what_it_does(capsys, command):
     assert app.run([command, "--help"]) == 0
 
