@@ -48,8 +48,8 @@ def compare_answers(
         seeds=relative_errors(arrays, to_arrays(model.reseeded(call))) if model.reseeded else (),
         float64=tuple(to_arrays(model.float64())) if model.float64 else (),
     )
-    save_reference(reference, directory)
     own = difference(reference, to_arrays(model.answer(call)), dtype=dtype, classes=classes)
+    save_reference(dataclasses.replace(reference, repeats=own.within_tolerance is not False), directory)
     return own, spread(arrays) if classes else None
 
 
@@ -63,7 +63,8 @@ def allow_for_rounding(
     softmax that says 1 to one class and 0 to all others changes wholly or not at all, hence several trials.
     """
     reference = load_reference(directory)
-    if reference is None or model.rounded_inputs is None:
+    # Where the baseline differs from itself nothing can be laid on roundings, and nothing on the mode either.
+    if reference is None or not reference.repeats or model.rounded_inputs is None:
         return output
     dtype = model.compute_dtype or compute_dtype(spec.dtype)
     baseline = all_modes()[BASELINE].prepare(model.step)

@@ -21,6 +21,8 @@ class Reference:
     """What another seed makes of each, of its largest value."""
     float64: tuple[Any, ...] = ()
     """The answers of the same model in float64."""
+    repeats: bool = True
+    """False: the baseline does not answer itself alike."""
 
     def name_of(self, place: int) -> str | None:
         """Name one answer. None: it is the only one, or has no name."""
@@ -112,7 +114,7 @@ def save_reference(reference: Reference | Sequence[Any], directory: Path) -> Non
         np.save(directory / f"{index:04}.npy", array)
     for index, array in enumerate(known.float64):
         np.save(directory / f"{index:04}.float64.npy", array)
-    facts = {"names": known.names, "rounding": known.rounding, "seeds": known.seeds}
+    facts = {"names": known.names, "rounding": known.rounding, "seeds": known.seeds, "repeats": known.repeats}
     (directory / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
 
 
@@ -127,5 +129,5 @@ def load_reference(directory: Path) -> Reference | None:
     if not own:
         return None
     facts = json.loads((directory / "facts.json").read_text(encoding="utf-8"))
-    lists = {name: tuple(values) for name, values in facts.items()}
-    return Reference(own, **lists, float64=arrays("*.float64.npy"))
+    lists = {name: tuple(facts[name]) for name in ("names", "rounding", "seeds")}
+    return Reference(own, **lists, float64=arrays("*.float64.npy"), repeats=facts["repeats"])

@@ -68,6 +68,16 @@ def test_the_coarseness_of_16_bits_alone_excuses_nothing(tf, tmp_path, dtype):
     assert other.within_tolerance is False
 
 
+def test_a_model_that_differs_from_itself_is_not_laid_on_roundings(tf, tmp_path):
+    generator = tf.random.Generator.from_seed(1)
+
+    own, other = compared(tmp_path, *[lambda x: x + generator.normal(x.shape)] * 2, tf.constant([[0.3, 0.7]]))
+
+    assert own.within_tolerance is False
+    assert other.within_tolerance is False
+    assert other.outputs[0].rounding is None
+
+
 def test_a_class_that_seldom_changes_is_seen_to_change(tf, tmp_path):
     """One trial in three finds another class."""
 
