@@ -4,6 +4,7 @@ A model of ten equal heavy layers is measured first. Each repetition then measur
 layers before that, and checks both against the ten of before. The same build must never fail the gate.
 
     python benchmarks/real_check.py 20
+    python benchmarks/real_check.py FOLDER     # check again what an earlier run has measured
 
 Recordings stay in the folder that is printed. Beside the outcome stands what the times alone would have said, without
 the reference loads.
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from mlflow_tfexec import Recording, load_recording
@@ -43,7 +45,7 @@ def measure(spool: Path, layers: int) -> Path:
     done = command("run", MODEL, *options, *short, "--offline", "--spool-dir", str(spool), layers=layers)
     if done.returncode:
         sys.exit(done.stderr)
-    return next(spool.glob("*/recording.jsonl"))
+    return recording_in(spool)
 
 
 def check(new: Path, base: Path) -> tuple[str, str]:
@@ -66,26 +68,48 @@ def without_loads(recording: Recording) -> Recording:
     return dataclasses.replace(recording, lines=lines)
 
 
-def main() -> None:
-    root = Path(tempfile.mkdtemp(prefix="real-check-"))
-    print(f"recordings: {root}", flush=True)
-    counts: collections.Counter[tuple[str, str, str]] = collections.Counter()
+def repeat(root: Path, times: int) -> Iterator[tuple[str, Path, Path]]:
+    """Measure, and give each benchmark with its name and the one that it is held against."""
     base = measure(root / "00-same", LAYERS["same"])
-    for number in range(1, int(sys.argv[1]) + 1):
+    for number in range(1, times + 1):
         start_s = time.perf_counter()
         names = [name for name in LAYERS if name == "same" or number % SLOWER_EVERY == 0]
         new = {name: measure(root / f"{number:02}-{name}", LAYERS[name]) for name in names}
-        for name, path in new.items():
-            outcome, line = check(path, base)
-            alone = by_times_alone(path, base)
-            counts[name, outcome, alone] += 1
-            print(f"{number} {name}: {line} [by times alone: {alone}]", flush=True)
-        base = new["same"]
         print(f"{number}: {time.perf_counter() - start_s:.0f} s, load {os.getloadavg()[0]:.1f}", flush=True)
+        yield from ((name, path, base) for name, path in new.items())
+        base = new["same"]
+
+
+def measured(root: Path) -> Iterator[tuple[str, Path, Path]]:
+    """Give what an earlier run has measured, as `repeat` does."""
+    for directory in sorted(root.glob("??-*")):
+        number, _, name = directory.name.partition("-")
+        if int(number):
+            yield name, recording_in(directory), recording_in(root / f"{int(number) - 1:02}-same")
+
+
+def recording_in(spool: Path) -> Path:
+    return next(spool.glob("*/recording.jsonl"))
+
+
+def main(argument: str) -> None:
+    """Measure so many times, or check again what lies in a folder."""
+    if argument.isdigit():
+        root = Path(tempfile.mkdtemp(prefix="real-check-"))
+        print(f"recordings: {root}", flush=True)
+        found = repeat(root, int(argument))
+    else:
+        found = measured(Path(argument))
+    counts: collections.Counter[tuple[str, str, str]] = collections.Counter()
+    for name, new, base in found:
+        outcome, line = check(new, base)
+        alone = by_times_alone(new, base)
+        counts[name, outcome, alone] += 1
+        print(f"{name}: {line} [by times alone: {alone}]", flush=True)
     for (name, outcome, alone), times in sorted(counts.items()):
         print(f"{name}: {outcome} {times} times, by times alone {alone}")
     sys.exit(1 if any(name == "same" and outcome == "regression" for name, outcome, _ in counts) else 0)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -87,7 +87,7 @@ def compare_across(
     compare = functools.partial(_compare, rounds, labels=labels, error=error, margin=margin)
     relative = {load: compare(chosen, relative_to=load_name(load)) for load in loads}
     compared = {
-        key: withhold_drift(comparison, {load: relative[load][key] for load in loads}, margin=margin)
+        key: withhold_drift(comparison, {load: relative[load][key] for load in loads})
         for key, comparison in compare(chosen, relative_to=relative_to).items()
     }
     granted = _withhold(compared, judgements, margin=margin)

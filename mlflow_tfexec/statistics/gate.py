@@ -12,7 +12,7 @@ from mlflow_tfexec.records.spec import is_control
 from mlflow_tfexec.statistics.across import compare_across
 from mlflow_tfexec.statistics.across_request import mode_status, refuse_repeated, refuse_unlike
 from mlflow_tfexec.statistics.judge import judge
-from mlflow_tfexec.statistics.reference_loads import closest
+from mlflow_tfexec.statistics.reference_loads import closest, log_width
 from mlflow_tfexec.units import ratio, significant
 
 # What a mode that ran before can do now that is worse than to be slower.
@@ -39,9 +39,10 @@ def check_against(
     - `undecided`: all else. The interval is too wide or missing, or the mode is slower and perhaps within the margin,
       or a session is so unstable that the verdict was withheld.
 
-    Where both benchmarks have timed the same reference loads, the first two need more: the same outcome relative to the
-    load that follows the mode best, and a ratio on the same side of 1 + margin relative to each of the others. What the
-    machine's own change may explain is undecided.
+    Where both benchmarks have timed the same reference loads, the first two must also hold relative to the load that
+    follows the mode best. Where the interval relative to that is the narrower one, it is the one that counts, since the
+    machine moved more than the mode; the times as they are, and those relative to the other loads, must not say the
+    opposite. What the machine's own change may explain is undecided.
 
     Args:
         new: the benchmark to check.
@@ -143,12 +144,18 @@ def rule(
     """
     outcome, word = _as_it_is(comparison, margin=margin, withholding=withholding)
     following = closest(relative)
-    if following is None or outcome == "undecided":
-        by_machine = following is not None and _above(comparison) and not _above(relative[following])
-        return outcome, "undecided, as the machine has changed" if by_machine and not withholding else word
-    confirmed, _ = _as_it_is(relative[following], margin=margin, withholding=withholding)
-    beyond = [one.ratio > 1 + margin for one in relative.values()]
-    if confirmed == outcome and (all(beyond) if outcome == "regression" else not any(beyond)):
+    if following is None:
+        return outcome, word
+    beside = relative[following]
+    if outcome == "undecided" and log_width(comparison) > log_width(beside) and not withholding:
+        # The machine moved more than the mode did relative to the load: the times as they are say less.
+        outcome, word = _as_it_is(beside, margin=margin, withholding=False)
+    if outcome == "undecided":
+        by_machine = _above(comparison) and not _above(beside) and not withholding
+        return outcome, "undecided, as the machine has changed" if by_machine else word
+    confirmed, _ = _as_it_is(beside, margin=margin, withholding=withholding)
+    seen = {_as_it_is(one, margin=margin, withholding=withholding)[0] for one in (comparison, *relative.values())}
+    if confirmed == outcome and not {"regression", "passed"} <= seen:
         return outcome, word
     return "undecided", "undecided, as the machine may have changed"
 

@@ -59,41 +59,36 @@ def closest(relative: Mapping[str, Comparison]) -> str | None:
 
     A width knows nothing of where the interval lies, so the choice cannot be made to please.
     """
-    widths = {
-        load: math.log(comparison.ci95_high / comparison.ci95_low)
-        for load, comparison in relative.items()
-        if comparison.ci95_low and comparison.ci95_high
-    }
+    widths = {load: width for load, comparison in relative.items() if (width := log_width(comparison)) < math.inf}
     return min(widths, key=lambda load: widths[load], default=None)
 
 
-def withhold_drift(comparison: Comparison, relative: Mapping[str, Comparison], *, margin: float) -> Comparison:
+def log_width(comparison: Comparison) -> float:
+    """Return the width of an interval on the log scale; infinite where there is none."""
+    if not comparison.ci95_low or not comparison.ci95_high:
+        return math.inf
+    return math.log(comparison.ci95_high / comparison.ci95_low)
+
+
+def withhold_drift(comparison: Comparison, relative: Mapping[str, Comparison]) -> Comparison:
     """Take back a verdict that the machine's own change between two benchmarks may have made.
 
     A model depends on the machine in a way that is not known: on its clocks, its memory, the other guests of its host.
     Loads differ in what they depend on. So a verdict stands only where the same verdict is reached relative to the load
-    that follows the mode best, and the ratio lies on the same side relative to each of the others. What is taken back
-    is `undecided`, and more launches are not foreseen to mend it. Nothing is ever claimed that was not claimed before,
-    so that the error does not grow.
+    that follows the mode best, and no other load says otherwise. What is taken back is `undecided`, and more launches
+    are not foreseen to mend it. Nothing is ever claimed that was not claimed before, so that the error does not grow.
 
     Args:
         comparison: of the times as they are.
         relative: load → the same comparison, each time divided by that of the load in the same round.
-        margin: of equivalence, as a fraction.
     """
     if not relative or comparison.verdict == "undecided":
         return comparison
     following = closest(relative)
     stands = following is not None and relative[following].verdict == comparison.verdict
-    if stands and all(_agrees(one.ratio, comparison.verdict, margin) for one in relative.values()):
+    if stands and {one.verdict for one in relative.values()} <= {comparison.verdict, "undecided"}:
         return comparison
     return dataclasses.replace(comparison, verdict="undecided", launches_needed=None)
-
-
-def _agrees(ratio: float, verdict: str, margin: float) -> bool:
-    if verdict == "equivalent":
-        return abs(math.log(ratio)) <= math.log1p(margin)
-    return ratio > 1 if verdict == "slower" else ratio < 1
 
 
 def _timed_in_every_launch(recording: Recording) -> list[str]:

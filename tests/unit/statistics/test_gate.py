@@ -57,6 +57,44 @@ def test_in_an_unstable_session_only_what_was_granted_counts():
     assert rule(comparison("equivalent", 1.0, 0.99, 1.01), {}, margin=0.05, withholding=True)[0] == "passed"
 
 
+def judged_by(as_it_is, **relative):
+    return rule(as_it_is, relative, margin=0.05, withholding=False)
+
+
+NARROW = comparison("slower", 1.10, 1.06, 1.14)
+WIDE = comparison("undecided", 1.10, 0.80, 1.50)
+
+
+@pytest.mark.parametrize(
+    ("as_it_is", "relative", "outcome"),
+    [
+        (NARROW, {"compute": NARROW, "memory": WIDE}, "regression"),
+        # The load that follows best does not show it.
+        (NARROW, {"compute": comparison("undecided", 1.01, 0.97, 1.05), "memory": WIDE}, "undecided"),
+        # Another load says that nothing beyond the margin is left.
+        (NARROW, {"compute": NARROW, "memory": comparison("undecided", 1.00, 0.95, 1.049)}, "undecided"),
+        # One that says nothing takes nothing back.
+        (NARROW, {"compute": NARROW, "memory": comparison("undecided", 0.90, 0.70, 1.20)}, "regression"),
+        # The machine moved more than the mode did: relative to the load it is plain.
+        (WIDE, {"compute": NARROW}, "regression"),
+        (comparison("undecided", 0.85, 0.60, 1.30), {"compute": NARROW}, "regression"),
+        (comparison("faster", 0.85, 0.75, 0.95), {"compute": NARROW}, "undecided"),
+        # As it is the interval is the narrower one, and does not show it.
+        (comparison("undecided", 1.06, 0.98, 1.08), {"compute": comparison("slower", 1.10, 1.02, 1.20)}, "undecided"),
+        (comparison("undecided", 1.02, 0.80, 1.50), {"compute": comparison("equivalent", 1.0, 0.97, 1.03)}, "passed"),
+        (WIDE, {"compute": comparison("equivalent", 1.0, 0.97, 1.03)}, "passed"),
+        (WIDE, {"compute": WIDE}, "undecided"),
+        (comparison("equivalent", 1.0, 0.97, 1.03), {"compute": NARROW}, "undecided"),
+    ],
+)
+def test_the_rule_beside_reference_loads(as_it_is, relative, outcome):
+    assert judged_by(as_it_is, **relative)[0] == outcome
+
+
+def test_an_unstable_session_is_not_saved_by_a_load():
+    assert rule(WIDE, {"compute": NARROW}, margin=0.05, withholding=True)[0] == "undecided"
+
+
 def test_a_tenth_in_one_mode_is_a_regression_of_that_mode_alone():
     gate = check_against(recording("b", slowed(1.10)), recording("a"))
 
