@@ -54,9 +54,9 @@ def regressions(pairs: int, machine: float, drift: float, process: float, factor
 
 
 def outcomes(comparison: across.Comparison, relative: Mapping[str, across.Comparison]) -> tuple[str, str]:
-    without, _ = rule(comparison, {}, margin=MARGIN, withholding=False)
-    granted = withhold_drift(comparison, relative)
-    with_loads, _ = rule(granted, relative, margin=MARGIN, withholding=False)
+    without, _ = rule(comparison, {}, margin=MARGIN, withholding=False, launches=LAUNCHES)
+    granted = withhold_drift(comparison, relative, margin=MARGIN, launches=LAUNCHES)
+    with_loads, _ = rule(granted, relative, margin=MARGIN, withholding=False, launches=LAUNCHES)
     return without, with_loads
 
 

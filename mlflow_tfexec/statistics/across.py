@@ -86,8 +86,9 @@ def compare_across(
     loads = common_loads(recordings, differing) if relative_to is None else ()
     compare = functools.partial(_compare, rounds, labels=labels, error=error, margin=margin)
     relative = {load: compare(chosen, relative_to=load_name(load)) for load in loads}
+    launches = min(side.launches for side in sides)
     compared = {
-        key: withhold_drift(comparison, {load: relative[load][key] for load in loads})
+        key: withhold_drift(comparison, {load: relative[load][key] for load in loads}, margin=margin, launches=launches)
         for key, comparison in compare(chosen, relative_to=relative_to).items()
     }
     granted = _withhold(compared, judgements, margin=margin)

@@ -12,7 +12,7 @@ from mlflow_tfexec.records.spec import is_control
 from mlflow_tfexec.statistics.across import compare_across
 from mlflow_tfexec.statistics.across_request import mode_status, refuse_repeated, refuse_unlike
 from mlflow_tfexec.statistics.judge import judge
-from mlflow_tfexec.statistics.reference_loads import closest, log_width
+from mlflow_tfexec.statistics.reference_loads import about_as_close, closest, log_width
 from mlflow_tfexec.units import ratio, significant
 
 # What a mode that ran before can do now that is worse than to be slower.
@@ -41,8 +41,9 @@ def check_against(
 
     Where both benchmarks have timed the same reference loads, the first two must also hold relative to the load that
     follows the mode best. Where the interval relative to that is the narrower one, it is the one that counts, since the
-    machine moved more than the mode; the times as they are, and those relative to the other loads, must not say the
-    opposite. What the machine's own change may explain is undecided.
+    machine moved more than the mode. Of the times as they are, and of those relative to the other loads, none may say
+    the opposite, and where their interval is about as narrow the ratio must lie on the same side of 1 + margin. What
+    the machine's own change may explain is undecided.
 
     Args:
         new: the benchmark to check.
@@ -118,7 +119,8 @@ def _timed(mode: ModeAcross, across: Across) -> ModeOutcome:
     (comparison,) = mode.comparisons
     relative = {load: comparisons[0] for load, comparisons in mode.relative_to_loads.items()}
     withholding = any(side.unstable for side in across.sides)
-    outcome, word = rule(comparison, relative, margin=across.margin, withholding=withholding)
+    launches = min(side.launches for side in across.sides)
+    outcome, word = rule(comparison, relative, margin=across.margin, withholding=withholding, launches=launches)
     needed = comparison.launches_needed
     more = f"; about {needed} launches of each would decide it" if outcome == "undecided" and needed else ""
     following = closest(relative)
@@ -132,7 +134,7 @@ def _timed(mode: ModeAcross, across: Across) -> ModeOutcome:
 
 
 def rule(
-    comparison: Comparison, relative: Mapping[str, Comparison], *, margin: float, withholding: bool
+    comparison: Comparison, relative: Mapping[str, Comparison], *, margin: float, withholding: bool, launches: int
 ) -> tuple[Outcome, str]:
     """Turn a comparison of now over before into an outcome and the words for it; see `check_against`.
 
@@ -141,6 +143,7 @@ def rule(
         relative: load → the same relative to this reference load. Empty: there is none.
         margin: as a fraction.
         withholding: True where a session is unstable: then the verdict counts, and no interval beside it.
+        launches: of the benchmark that has fewer.
     """
     outcome, word = _as_it_is(comparison, margin=margin, withholding=withholding)
     following = closest(relative)
@@ -152,10 +155,12 @@ def rule(
         outcome, word = _as_it_is(beside, margin=margin, withholding=False)
     if outcome == "undecided":
         by_machine = _above(comparison) and not _above(beside) and not withholding
-        return outcome, "undecided, as the machine has changed" if by_machine else word
+        return outcome, "undecided, as the machine may have changed" if by_machine else word
     confirmed, _ = _as_it_is(beside, margin=margin, withholding=withholding)
-    seen = {_as_it_is(one, margin=margin, withholding=withholding)[0] for one in (comparison, *relative.values())}
-    if confirmed == outcome and not {"regression", "passed"} <= seen:
+    readings = (comparison, *relative.values())
+    seen = {_as_it_is(one, margin=margin, withholding=withholding)[0] for one in readings}
+    sides = {one.ratio > 1 + margin for one in about_as_close(readings, log_width(beside), launches=launches)}
+    if confirmed == outcome and sides == {outcome == "regression"} and not {"regression", "passed"} <= seen:
         return outcome, word
     return "undecided", "undecided, as the machine may have changed"
 

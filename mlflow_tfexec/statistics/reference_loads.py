@@ -2,10 +2,11 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import fdtri
 
 from mlflow_tfexec.records.differences import Difference
 from mlflow_tfexec.records.judgement import Comparison
@@ -15,6 +16,12 @@ from mlflow_tfexec.statistics.rounds import Rounds, launch_rounds, medians
 # What changes how fast the loads themselves run, so that they no longer tell one machine from itself. So do variables,
 # but for XLA's, which compiles none of them.
 _BENDS_LOADS = frozenset({"oneDNN", "deterministic operations", "TF32"})
+
+_WIDER = 0.9
+"""Confidence with which an interval must be wider for its load to follow the mode less well."""
+
+_DEGREES_OF_ROUNDS = 9
+"""Of a single launch, whose intervals rest on its rounds."""
 
 
 def common_loads(recordings: Sequence[Recording], differing: Sequence[Difference]) -> tuple[str, ...]:
@@ -63,6 +70,16 @@ def closest(relative: Mapping[str, Comparison]) -> str | None:
     return min(widths, key=lambda load: widths[load], default=None)
 
 
+def about_as_close(comparisons: Iterable[Comparison], width: float, *, launches: int) -> list[Comparison]:
+    """Keep what is not shown to be wider than *width*, that of the closest, by an F test of the two variances.
+
+    Which of those follows the mode is not known: with few launches the narrowest is often so by luck.
+    """
+    degrees = launches - 1 if launches > 1 else _DEGREES_OF_ROUNDS
+    limit = math.sqrt(float(fdtri(degrees, degrees, _WIDER)))
+    return [comparison for comparison in comparisons if log_width(comparison) <= limit * width]
+
+
 def log_width(comparison: Comparison) -> float:
     """Return the width of an interval on the log scale; infinite where there is none."""
     if not comparison.ci95_low or not comparison.ci95_high:
@@ -70,25 +87,38 @@ def log_width(comparison: Comparison) -> float:
     return math.log(comparison.ci95_high / comparison.ci95_low)
 
 
-def withhold_drift(comparison: Comparison, relative: Mapping[str, Comparison]) -> Comparison:
+def withhold_drift(
+    comparison: Comparison, relative: Mapping[str, Comparison], *, margin: float, launches: int
+) -> Comparison:
     """Take back a verdict that the machine's own change between two benchmarks may have made.
 
     A model depends on the machine in a way that is not known: on its clocks, its memory, the other guests of its host.
     Loads differ in what they depend on. So a verdict stands only where the same verdict is reached relative to the load
-    that follows the mode best, and no other load says otherwise. What is taken back is `undecided`, and more launches
-    are not foreseen to mend it. Nothing is ever claimed that was not claimed before, so that the error does not grow.
+    that follows the mode best, the ratio lies on the same side relative to every load that follows it about as well,
+    and no other load says otherwise. What is taken back is `undecided`, and more launches are not foreseen to mend it.
+    Nothing is ever claimed that was not claimed before, so that the error does not grow.
 
     Args:
         comparison: of the times as they are.
         relative: load → the same comparison, each time divided by that of the load in the same round.
+        margin: of equivalence, as a fraction.
+        launches: of the benchmark that has fewer.
     """
     if not relative or comparison.verdict == "undecided":
         return comparison
     following = closest(relative)
-    stands = following is not None and relative[following].verdict == comparison.verdict
-    if stands and {one.verdict for one in relative.values()} <= {comparison.verdict, "undecided"}:
-        return comparison
+    if following is not None and relative[following].verdict == comparison.verdict:
+        close = about_as_close(relative.values(), log_width(relative[following]), launches=launches)
+        beyond = {one.verdict for one in relative.values()} - {comparison.verdict, "undecided"}
+        if not beyond and all(_agrees(one.ratio, comparison.verdict, margin) for one in close):
+            return comparison
     return dataclasses.replace(comparison, verdict="undecided", launches_needed=None)
+
+
+def _agrees(ratio: float, verdict: str, margin: float) -> bool:
+    if verdict == "equivalent":
+        return abs(math.log(ratio)) <= math.log1p(margin)
+    return ratio > 1 if verdict == "slower" else ratio < 1
 
 
 def _timed_in_every_launch(recording: Recording) -> list[str]:

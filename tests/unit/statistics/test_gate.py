@@ -46,19 +46,19 @@ def comparison(verdict, ratio, low, high):
     ],
 )
 def test_the_rule_at_each_border(seen, outcome, word):
-    assert rule(seen, {}, margin=0.05, withholding=False) == (outcome, word)
+    assert rule(seen, {}, margin=0.05, withholding=False, launches=5) == (outcome, word)
 
 
 def test_in_an_unstable_session_only_what_was_granted_counts():
     within = comparison("undecided", 0.97, 0.90, 1.05)
 
-    assert rule(within, {}, margin=0.05, withholding=True)[0] == "undecided"
-    assert rule(comparison("slower", 1.5, 1.4, 1.6), {}, margin=0.05, withholding=True)[0] == "regression"
-    assert rule(comparison("equivalent", 1.0, 0.99, 1.01), {}, margin=0.05, withholding=True)[0] == "passed"
+    assert rule(within, {}, margin=0.05, withholding=True, launches=5)[0] == "undecided"
+    assert rule(comparison("slower", 1.5, 1.4, 1.6), {}, margin=0.05, withholding=True, launches=5)[0] == "regression"
+    assert rule(comparison("equivalent", 1.0, 0.99, 1.01), {}, margin=0.05, withholding=True, launches=5)[0] == "passed"
 
 
 def judged_by(as_it_is, **relative):
-    return rule(as_it_is, relative, margin=0.05, withholding=False)
+    return rule(as_it_is, relative, margin=0.05, withholding=False, launches=5)
 
 
 NARROW = comparison("slower", 1.10, 1.06, 1.14)
@@ -92,7 +92,7 @@ def test_the_rule_beside_reference_loads(as_it_is, relative, outcome):
 
 
 def test_an_unstable_session_is_not_saved_by_a_load():
-    assert rule(WIDE, {"compute": NARROW}, margin=0.05, withholding=True)[0] == "undecided"
+    assert rule(WIDE, {"compute": NARROW}, margin=0.05, withholding=True, launches=5)[0] == "undecided"
 
 
 def test_a_tenth_in_one_mode_is_a_regression_of_that_mode_alone():

@@ -41,7 +41,7 @@ def test_a_machine_that_became_slower_makes_no_regression():
     gate = check_against(new, base)
     assert gate.outcome == "undecided"
     assert {mode.reason.partition(",")[0] for mode in gate.modes} == {"undecided"}
-    assert all("as the machine has changed" in mode.reason for mode in gate.modes)
+    assert all("as the machine may have changed" in mode.reason for mode in gate.modes)
 
 
 def test_a_model_that_became_slower_is_a_regression_on_a_machine_that_stayed():
@@ -158,7 +158,7 @@ compared = st.builds(
 
 @given(compared, st.dictionaries(st.sampled_from(sorted(LOADS_MS)), compared))
 def test_loads_never_add_a_claim(seen, relative):
-    held = withhold_drift(seen, relative)
+    held = withhold_drift(seen, relative, margin=0.05, launches=3)
 
     assert held.verdict in {seen.verdict, "undecided"}
     assert (held.ratio, held.ci95_low, held.ci95_high) == (seen.ratio, seen.ci95_low, seen.ci95_high)
