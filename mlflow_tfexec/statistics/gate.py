@@ -121,16 +121,18 @@ def _timed(mode: ModeAcross, across: Across) -> ModeOutcome:
     withholding = any(side.unstable for side in across.sides)
     launches = min(side.launches for side in across.sides)
     outcome, word = rule(comparison, relative, margin=across.margin, withholding=withholding, launches=launches)
-    needed = comparison.launches_needed
-    more = f"; about {needed} launches of each would decide it" if outcome == "undecided" and needed else ""
+    leading, texts = comparison, [_with_interval(comparison)]
     following = closest(relative)
-    beside = f" ({_with_interval(relative[following])} relative to the {following} load)" if following else ""
-    return ModeOutcome(
-        mode=mode.mode,
-        outcome=outcome,
-        reason=f"{word}, {_with_interval(comparison)}{beside}{more}",
-        comparison=comparison,
-    )
+    if following is not None:
+        beside = f"{_with_interval(relative[following])} relative to the {following} load"
+        if _says_less(comparison, relative[following]):
+            leading, texts = relative[following], [beside, f"{_with_interval(comparison)} as it is"]
+        else:
+            texts.append(beside)
+    needed = leading.launches_needed if outcome == "undecided" else None
+    more = f"; about {needed} launches of each would decide it" if needed else ""
+    figures = texts[0] + "".join(f" ({text})" for text in texts[1:])
+    return ModeOutcome(mode=mode.mode, outcome=outcome, reason=f"{word}, {figures}{more}", comparison=comparison)
 
 
 def rule(
@@ -150,8 +152,7 @@ def rule(
     if following is None:
         return outcome, word
     beside = relative[following]
-    if outcome == "undecided" and log_width(comparison) > log_width(beside) and not withholding:
-        # The machine moved more than the mode did relative to the load: the times as they are say less.
+    if outcome == "undecided" and _says_less(comparison, beside) and not withholding:
         outcome, word = _as_it_is(beside, margin=margin, withholding=False)
     if outcome == "undecided":
         by_machine = _above(comparison) and not _above(beside) and not withholding
@@ -174,6 +175,11 @@ def _as_it_is(comparison: Comparison, *, margin: float, withholding: bool) -> tu
     if high is not None and high <= 1 + margin and not withholding:
         return "passed", f"not slower beyond {100 * margin:.6g} %"
     return "undecided", "slower, perhaps within the margin" if comparison.verdict == "slower" else "undecided"
+
+
+def _says_less(comparison: Comparison, beside: Comparison) -> bool:
+    """Say whether the machine moved more than the mode did relative to the load, so that the times say less."""
+    return log_width(comparison) > log_width(beside)
 
 
 def _above(comparison: Comparison) -> bool:

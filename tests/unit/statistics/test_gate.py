@@ -261,3 +261,17 @@ def test_another_machine_or_model_is_refused_unless_asked_for_and_another_versio
     with pytest.raises(RequestError, match=r"they differ in subject \(batch size\), machine \(CPU\)"):
         check_against(recording("d", batch_size=8), base)
     assert check_against(elsewhere, base, allow_mixed=True).outcome == "passed"
+
+
+def test_what_counted_is_told_first():
+    loads = {"compute": 2.0, "memory": 3.0, "dispatch": 0.2}
+    tensorflow = {"tensorflow": {"version": "2.20.0", "device": "CPU"}}
+    base, new = (
+        recording(name, slowed(factor, modes=TIMES), loads_ms=loads, environment=tensorflow)
+        for name, factor in (("a", 1.0), ("b", 1.12))
+    )
+
+    for mode in check_against(new, base).modes:
+        assert " relative to the " in mode.reason
+        assert mode.reason.startswith("slower, 1.1")
+        assert (" as it is)" in mode.reason) == ("load (" in mode.reason)
