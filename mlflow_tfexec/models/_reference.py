@@ -65,8 +65,6 @@ class LoadedModel:
     """The model itself, as it came from its file or function. None: there is nothing behind the step."""
     rounded: Callable[[PreparedCall], Any] | None = None
     """Answers once more, from weights that are changed by a few roundings. None: the tolerance alone counts."""
-    rounded_inputs: Callable[[int], tuple[Any, ...]] | None = None
-    """Number of a trial, from 0 → the first inputs, changed by a few roundings. None: they cannot be changed so."""
     reseeded: Callable[[PreparedCall], Any] | None = None
     """Answers once more, from another seed. None: nothing is drawn at random."""
     float64: Callable[[], Any] | None = None

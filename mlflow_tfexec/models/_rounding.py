@@ -1,10 +1,6 @@
 """A few roundings more or less: what a model makes of them, its answers cannot be held to."""
 
-import dataclasses
-import functools
 from typing import Any
-
-from mlflow_tfexec.models._reference import LoadedModel
 
 # A few distances to the next number of the dtype that the model computes in; 16-bit floats are coarse enough by one.
 _CHANGES = {"float64": 8 * 2.0**-52, "float32": 8 * 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
@@ -15,27 +11,23 @@ def few_roundings(dtype: str) -> float:
     return _CHANGES.get(dtype, _CHANGES["float32"])
 
 
-def with_rounded_inputs(loaded: LoadedModel, dtype: str) -> LoadedModel:
-    """Give a model that infers its first inputs changed by a few roundings, where any of them can be.
+def rounded_inputs(inputs: tuple[Any, ...], dtype: str, trial: int) -> tuple[Any, ...] | None:
+    """Change each number of *inputs* by a few roundings, up or down. None: none of them can be changed so.
 
     Args:
-        loaded: the model.
-        dtype: in which it computes.
+        inputs: tensors or arrays, or structures of them.
+        dtype: in which the model computes.
+        trial: from 0; another one draws other signs.
+
+    Returns:
+        Tensors, in the same structure.
     """
-    import tensorflow as tf
-
-    inputs = loaded.inputs(0)
-    if not any(_can_be_rounded(leaf) for leaf in tf.nest.flatten(inputs, expand_composites=True)):
-        return loaded
-    return dataclasses.replace(loaded, rounded_inputs=functools.partial(_rounded, inputs, few_roundings(dtype)))
-
-
-def _rounded(inputs: tuple[Any, ...], change: float, trial: int) -> tuple[Any, ...]:
-    """Change each number of *inputs* by *change*, up or down; another *trial* draws other signs. Gives tensors."""
     import numpy as np
     import tensorflow as tf
 
-    generator = np.random.default_rng(trial)
+    if not any(_can_be_rounded(leaf) for leaf in tf.nest.flatten(inputs, expand_composites=True)):
+        return None
+    change, generator = few_roundings(dtype), np.random.default_rng(trial)
 
     def rounded(leaf: Any) -> Any:
         value = tf.convert_to_tensor(leaf)

@@ -59,6 +59,11 @@ class Across:
     they have no load in common, or the loads do not mean the same in them."""
     findings: tuple[Finding, ...]
 
+    @property
+    def launches(self) -> int:
+        """Those of the benchmark that has fewest."""
+        return min(side.launches for side in self.sides)
+
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form that `compare --format json` prints."""
         return {

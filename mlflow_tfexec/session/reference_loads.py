@@ -8,6 +8,7 @@ from mlflow_tfexec.protocol import Hello, LoadTimes, Request, Start
 from mlflow_tfexec.records.reference_loads import LOADS, ReferenceLoad
 from mlflow_tfexec.records.spec import Spec
 from mlflow_tfexec.session import findings
+from mlflow_tfexec.session.plan import block_deadline_s
 from mlflow_tfexec.session.process import ModeFailed, WorkerProcess
 from mlflow_tfexec.session.state import BenchmarkState
 
@@ -18,9 +19,6 @@ NAME = "reference_loads"
 
 # Of a block's timed work, for each load: enough for a median, and with all loads less than a mode's block.
 _SHARE_OF_BLOCK = 0.2
-
-_FLOOR_S = 120.0
-"""Shortest wait for an answer before the process counts as hung: a machine under load is slow, not broken."""
 
 R = TypeVar("R", Hello, LoadTimes)
 
@@ -55,7 +53,7 @@ class ReferenceLoads:
         if self._process is None:
             return
         self._process.send(Request(do="block", duration_ns=load_ns(self._state.spec)))
-        times = self._receive(LoadTimes, min(self._state.spec.timeout_s, _FLOOR_S))
+        times = self._receive(LoadTimes, block_deadline_s(loads_ns(self._state.spec), 1, self._state.spec))
         for load, calls_ns in times.calls_ns.items() if times else ():
             line = ReferenceLoad(
                 launch=self._launch, round=round_, position=position, load=load, calls_ns=tuple(calls_ns)

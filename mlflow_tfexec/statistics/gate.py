@@ -119,8 +119,7 @@ def _timed(mode: ModeAcross, across: Across) -> ModeOutcome:
     (comparison,) = mode.comparisons
     relative = {load: comparisons[0] for load, comparisons in mode.relative_to_loads.items()}
     withholding = any(side.unstable for side in across.sides)
-    launches = min(side.launches for side in across.sides)
-    outcome, word = rule(comparison, relative, margin=across.margin, withholding=withholding, launches=launches)
+    outcome, word = rule(comparison, relative, margin=across.margin, withholding=withholding, launches=across.launches)
     leading, texts = comparison, [_with_interval(comparison)]
     following = closest(relative)
     if following is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from mlflow_tfexec.measurement.call import PreparedCall
 from mlflow_tfexec.models._keras_model import compute_dtype
 from mlflow_tfexec.models._reference import LoadedModel
-from mlflow_tfexec.models._rounding import few_roundings
+from mlflow_tfexec.models._rounding import few_roundings, rounded_inputs
 from mlflow_tfexec.modes import all_modes
 from mlflow_tfexec.records.answers import UNDETERMINED, OutputDifference
 from mlflow_tfexec.records.spec import BASELINE, Spec
@@ -64,18 +64,24 @@ def allow_for_rounding(
     """
     reference = load_reference(directory)
     # Where the baseline differs from itself nothing can be laid on roundings, and nothing on the mode either.
-    if reference is None or not reference.repeats or model.rounded_inputs is None:
+    if reference is None or not reference.repeats:
         return output
     dtype = model.compute_dtype or compute_dtype(spec.dtype)
+    limit = max(UNDETERMINED, _AMPLIFIED * few_roundings(dtype))
     baseline = all_modes()[BASELINE].prepare(model.step)
+    arrays = to_arrays(model.answer(call))
     worst = [0.0] * len(reference.arrays)
     for trial in range(_TRIALS):
-        answers = to_arrays(baseline.on(model.rounded_inputs(trial)).run())
-        errors = relative_errors(reference.arrays, answers) if len(answers) == len(worst) else ()
-        worst = [max(one, error or 0.0) for one, error in zip(worst, errors, strict=False)] or worst
-        rounding = tuple(one if one > max(UNDETERMINED, _AMPLIFIED * few_roundings(dtype)) else None for one in worst)
-        known = dataclasses.replace(reference, rounding=rounding)
-        output = difference(known, to_arrays(model.answer(call)), dtype=dtype)
+        inputs = rounded_inputs(model.inputs(0), dtype, trial)
+        if inputs is None:
+            break
+        answers = to_arrays(baseline.on(inputs).run())
+        if len(answers) != len(worst):
+            continue
+        errors = relative_errors(reference.arrays, answers)
+        worst = [max(one, error or 0.0) for one, error in zip(worst, errors, strict=True)]
+        rounding = tuple(one if one > limit else None for one in worst)
+        output = difference(dataclasses.replace(reference, rounding=rounding), arrays, dtype=dtype)
         if output.within_tolerance is not False:
             break
     return output

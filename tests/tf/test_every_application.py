@@ -5,6 +5,7 @@ import gc
 import pytest
 
 from mlflow_tfexec.models import load_model
+from mlflow_tfexec.models._rounding import rounded_inputs
 from mlflow_tfexec.models.applications import application_names
 from mlflow_tfexec.modes import all_modes
 from mlflow_tfexec.records.answers import UNDETERMINED
@@ -50,5 +51,5 @@ def test_it_runs_eagerly_and_as_a_graph(name, cleared):
 
 def is_undetermined(loaded, eager):
     call = all_modes()["eager"].prepare(loaded.step)
-    answers = (to_arrays(call.on(loaded.rounded_inputs(trial)).run()) for trial in range(8))
+    answers = (to_arrays(call.on(rounded_inputs(loaded.inputs(0), "float32", trial)).run()) for trial in range(8))
     return any(max(relative_errors(eager, rounded)) > UNDETERMINED for rounded in answers)
